@@ -1,0 +1,1 @@
+"""Case files: from YAML to fully expanded cases."""

@@ -1,0 +1,1 @@
+"""Verdicts: actual outputs against their golden."""

@@ -1,0 +1,1 @@
+"""Accuracy profiles, one module per family."""

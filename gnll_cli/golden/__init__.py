@@ -1,0 +1,1 @@
+"""Input data and golden results."""
