@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import os
 import sys
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 
 from gnll_cli.errors import UsageError, nearest
