@@ -1,0 +1,173 @@
+"""The golden of GaussianNllLossGrad: float64 results with a proven radius and the magnitude that float32 errors scale with.
+
+d = input - target, v = max(var, eps), c = gradOutput (times 1/N for mean), q = d / v:
+gradInput = c q, gradVar = sum over the group of c / 2 (1 / v - q^2). docs/golden.md proves the radius.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from gnll_cli.cases.model import Case
+from gnll_cli.dtypes import to_float64
+from gnll_cli.golden.broadcast import read_one_axis
+from gnll_cli.golden.data import with_first_element
+from gnll_cli.golden.interface import BLOCK, F64, GoldenBlock, TensorData
+from gnll_cli.golden.summation import CHUNK, GroupSums, PlainSums
+from gnll_cli.operators.gaussian_nll_loss_grad.contract import float32_eps, forms_of
+
+#: Radius in units of the magnitude: 4 and 9 roundings of 2^-53, and room for second-order terms (docs/golden.md).
+RADIUS_INPUT = 5 * 2.0**-53
+RADIUS_VAR = 11 * 2.0**-53
+#: Roundings of a correct float32 implementation, per output (profile bound).
+FACTOR_INPUT = 8.0
+FACTOR_VAR = 12.0
+#: Up to this group size var is repeated element by element: broadcasting would run loops of that length.
+_SHORT_GROUP = 64
+
+
+def depth(r: int) -> int:
+    """D(r): additions that an element goes through in a tile-wise sum of r elements (64 lanes, tiles of 4096)."""
+    if r <= 1:
+        return 0
+    lanes = min(6, (r - 1).bit_length())
+    return lanes + -(-min(r, 4096) // 64) - 1 + -(-r // 4096) - 1
+
+
+def _units(total: int, r: int, block: int) -> Iterator[tuple[int, int]]:
+    """Flat ranges of input to compute at a time: whole groups of r, or whole chunks of one group, about ``block`` elements."""
+    if r <= block:
+        step = block // r * r
+        for start in range(0, total, step):
+            yield start, min(start + step, total)
+        return
+    step = max(1, block // CHUNK) * CHUNK
+    for group in range(0, total, r):
+        for start in range(group, group + r, step):
+            yield start, min(start + step, group + r)
+
+
+class _Evaluation:
+    """One evaluation of a case: reads a unit of the inputs and computes gradInput and the terms of gradVar."""
+
+    def __init__(self, case: Case, inputs: Mapping[str, TensorData]) -> None:
+        self.target, var = forms_of(case)
+        self.r = var.reduce_size
+        self.total = case.elements("input")
+        self.eps = float32_eps(case.attributes)
+        self._inputs = inputs
+        self._none = case.attributes["reduction"] == "none"
+        if not self._none and self.total:
+            first = float(to_float64(inputs["gradOutput"].read(0, 1))[0])
+            self._scale = first / self.total if case.attributes["reduction"] == "mean" else first
+            self._floor = np.array([max(1.0, abs(first))])
+
+    def unit(self, start: int, stop: int) -> tuple[F64, F64, F64, F64, F64]:
+        """(gradInput, its magnitude, terms of gradVar, their magnitudes, floor of each term), each [stop - start].
+
+        The floor may be a read-only view of one number.
+        """
+        r, count = self.r, stop - start
+        d = to_float64(self._inputs["input"].read(start, stop))
+        if self.target.mode:
+            target = read_one_axis(self._inputs["target"], start, stop, self.target.axis_size, self.target.inner_stride)
+        else:
+            target = self._inputs["target"].read(start, stop)
+        d -= to_float64(target)
+        v = to_float64(self._inputs["var"].read(start // r, -(-stop // r)))
+        np.maximum(v, self.eps, out=v)
+        if 1 < r < _SHORT_GROUP:
+            v = np.repeat(v, r)
+        shape = (len(v), -1)
+        d = d.reshape(shape)
+        v = v.reshape(shape)
+        d /= v
+        np.divide(1.0, v, out=v)
+        if self._none:
+            c = to_float64(self._inputs["gradOutput"].read(start, stop))
+            floor = np.abs(c)
+            np.maximum(floor, 1.0, out=floor)
+            grad_input = d.reshape(count) * c
+            c *= 0.5
+            half: F64 | float = c.reshape(shape)
+            half_magnitude: F64 | float = np.abs(half)
+        else:
+            floor = np.broadcast_to(self._floor, (count,))
+            grad_input = d.reshape(count) * self._scale
+            half = 0.5 * self._scale
+            half_magnitude = abs(half)
+        np.multiply(d, d, out=d)
+        terms = v - d
+        terms *= half
+        d += v
+        d *= half_magnitude
+        return grad_input, np.abs(grad_input), terms.reshape(count), d.reshape(count), floor
+
+
+def _block(
+    output: str, start: int, value: F64, magnitude: F64, floor: F64, radius: float, factor: float
+) -> GoldenBlock:
+    """A block; where the golden is not finite nothing is a matter of tolerance: radius, magnitude and floor are 0."""
+    finite = np.isfinite(magnitude)
+    if not finite.all():
+        finite &= np.isfinite(value)
+        magnitude = np.where(finite, magnitude, 0.0)
+        floor = np.where(finite, floor, 0.0)
+    return GoldenBlock(output, start, value, magnitude * radius, magnitude, floor, factor)
+
+
+def golden(case: Case, inputs: Mapping[str, TensorData], block: int = BLOCK) -> Iterator[GoldenBlock]:
+    """Golden blocks of both outputs, interleaved; ``block`` is about how many elements a step holds, and changes no bit.
+
+    Every array of a block belongs to the caller, but ``floor`` may be read-only. An empty output has one empty block.
+    """
+    evaluation = _Evaluation(case, inputs)
+    r, total = evaluation.r, evaluation.total
+    factor = FACTOR_VAR + depth(r)
+    if total == 0:
+        # No terms: every gradVar element is an empty sum.
+        yield GoldenBlock("gradInput", 0, *(np.zeros(0) for _ in range(4)), FACTOR_INPUT)
+        for start in range(0, max(1, case.elements("var")), block):
+            count = min(block, case.elements("var") - start)
+            yield GoldenBlock("gradVar", start, *(np.zeros(count) for _ in range(4)), factor)
+        return
+    sums, magnitudes, floors = GroupSums(), PlainSums(), PlainSums()
+    for start, stop in _units(total, r, block):
+        with np.errstate(all="ignore"):
+            grad_input, magnitude, terms, term_magnitudes, floor = evaluation.unit(start, stop)
+            ready = [_block("gradInput", start, grad_input, magnitude, floor, RADIUS_INPUT, FACTOR_INPUT)]
+            if r == 1:
+                ready.append(_block("gradVar", start, terms, term_magnitudes, floor, RADIUS_VAR, factor))
+            else:
+                shape = (-(-stop // r) - start // r, -1)
+                sums.add(terms.reshape(shape))
+                magnitudes.add(term_magnitudes.reshape(shape))
+                floors.add(floor.reshape(shape).copy())
+                if stop % r == 0:
+                    group = stop // r - shape[0]
+                    sizes = magnitudes.result(), floors.result()
+                    ready.append(_block("gradVar", group, sums.result(), *sizes, RADIUS_VAR, factor))
+                    sums, magnitudes, floors = GroupSums(), PlainSums(), PlainSums()
+        yield from ready
+
+
+def alternatives(case: Case, inputs: Mapping[str, TensorData]) -> list[tuple[str, Case, Mapping[str, TensorData]]]:
+    """The other reductions of a case whose golden must not pass for it: (name, case, inputs); none where N <= 1.
+
+    ``none`` with its first gradOutput used everywhere is what ``sum`` computes; ``sum`` and ``mean`` differ by the factor 1/N.
+    """
+    if case.elements("input") <= 1:
+        return []
+    reduction = case.attributes["reduction"]
+    others = {"none": ("sum", "mean"), "sum": ("mean",), "mean": ("sum",)}[str(reduction)]
+    if reduction == "none":
+        inputs = with_first_element(inputs, "gradOutput")
+    found: list[tuple[str, Case, Mapping[str, TensorData]]] = []
+    for other in others:
+        attributes = {**case.attributes, "reduction": other}
+        shapes = {**case.shapes, "gradOutput": (1,)} if reduction == "none" else case.shapes
+        found.append((other, replace(case, attributes=attributes, shapes=shapes), inputs))
+    return found
