@@ -1,0 +1,152 @@
+"""A case that is not as expected, in words: the same lines on the terminal, in JUnit and in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gnll_cli.reports import strict
+
+#: Outputs and diagnostics explained per case; the rest is counted.
+SHOWN = 8
+
+
+def explain(record: Mapping[str, Any]) -> list[str]:
+    """Lines that say what the case is, what went wrong and where; nested lines are indented by two blanks.
+
+    Every failing output is told with its profile, counts, worst element and location, then why the case is untrusted, then
+    the diagnostics. Text from the operator is passed through as it came: who prints it makes it safe.
+    """
+    lines = [_case(record)]
+    if record.get("reason"):
+        lines += _multi(str(record["reason"]))
+    known = record.get("known")
+    if known and record["status"] == "known":
+        lines.append(f"known: {known['kind']}, {known['reason']} ({known['where']})")
+    wrong = [o for o in record.get("outputs") or () if not o["passed"] or not o.get("decided", True)]
+    for output in wrong[:SHOWN]:
+        lines += _output(output)
+    _rest(lines, len(wrong), "output verdicts")
+    lines += [f"would pass without computing: {text}" for text in record.get("untrusted") or ()]
+    diagnostics = sorted(record.get("diagnostics") or (), key=lambda d: d.get("severity") != "failure")
+    for diagnostic in diagnostics[:SHOWN]:
+        lines += _diagnostic(diagnostic)
+    _rest(lines, len(diagnostics), "diagnostics")
+    return lines
+
+
+def _rest(lines: list[str], number: int, what: str) -> None:
+    if number > SHOWN:
+        lines.append(f"and {number - SHOWN} more {what}")
+
+
+def _multi(text: str, indent: str = "") -> list[str]:
+    return [indent + line for line in text.splitlines() if line.strip()] or [indent + text]
+
+
+def _case(record: Mapping[str, Any]) -> str:
+    parts = [str(record.get("dtype", ""))]
+    reduction = (record.get("attributes") or {}).get("reduction")
+    if reduction is not None:
+        parts.append(str(reduction))
+    parts += [f"{name} {shape_text(shape)}" for name, shape in (record.get("shapes") or {}).items()]
+    expect = record.get("expect")
+    if isinstance(expect, Mapping):
+        parts.append(f"expected refusal {expect.get('reject')}")
+    source = record.get("source")
+    text = ", ".join(part for part in parts if part)
+    return f"{source}: {text}" if source else text
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """A shape or an index: ``[2, 3]``."""
+    return "[" + ", ".join(str(d) for d in shape) + "]"
+
+
+def figure(value: object) -> str:
+    """A metric as people read it: nine digits tell float32 values apart."""
+    if value is None:
+        return "none"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    number = strict.number(value)
+    return str(value) if number is None else f"{number:.9g}"
+
+
+def _output(output: Mapping[str, Any]) -> list[str]:
+    name = f"{output['name']} under {output['profile']}"
+    elements, mismatched = output.get("elements") or 0, output.get("mismatched") or 0
+    undecided = output["passed"] or not output.get("decided", True)
+    if mismatched:
+        share = 100.0 * mismatched / elements if elements else 0.0
+        head = f"{name}: {mismatched} of {elements} elements are wrong ({share:.3g} %)"
+    elif undecided:
+        head = f"{name}: not decided, the golden is not accurate enough"
+    else:
+        head = f"{name}: not passed, {elements} elements"
+    lines = [head]
+    lines += _multi(output.get("reason") or "", "  ") if output.get("reason") else []
+    if output.get("worst_index") is not None:
+        worst = (
+            f"  worst at {shape_text(output['worst_index'])}: actual {figure(output.get('worst_actual'))}, "
+            f"golden {figure(output.get('worst_golden'))}"
+        )
+        if output.get("limit") is not None:
+            worst += f", limit {figure(output['limit'])}"
+        if output.get("limit_text"):
+            worst += f" ({output['limit_text']})"
+        lines.append(worst)
+    elif output.get("limit_text"):
+        lines.append(f"  limit: {output['limit_text']}")
+    errors = [
+        f"{label} {strict_figure(output[key])}"
+        for key, label in (
+            ("max_abs", "max abs"),
+            ("max_rel", "max rel"),
+            ("mean_rel", "mean rel"),
+            ("rmse", "rmse"),
+            ("max_ulp", "max ulp"),
+        )
+        if output.get(key) is not None
+    ]
+    if errors:
+        lines.append(f"  errors: {', '.join(errors)}")
+    if output.get("first_bad_index") is not None:
+        lines.append(f"  first wrong at {shape_text(output['first_bad_index'])}")
+    lines += _location(output.get("location"), output.get("unwritten") or 0)
+    lines += [f"  note: {note}" for note in output.get("notes") or ()]
+    return lines
+
+
+def strict_figure(value: object) -> str:
+    """An error figure: four digits are enough to judge by."""
+    number = strict.number(value)
+    return str(value) if number is None else f"{number:.4g}"
+
+
+def _location(location: Mapping[str, Any] | None, unwritten: int) -> list[str]:
+    lines = []
+    if location is not None:
+        place = [f"{part} {location[part]}" for part in ("core", "tile", "lane") if location.get(part) is not None]
+        suffix = f" (worst element: {', '.join(place)})" if place else ""
+        lines.append(f"  pattern: {location['text'] or location['pattern']}{suffix}")
+    if unwritten:
+        lines.append(f"  {unwritten} elements were never written")
+    if location is not None and location.get("would_pass"):
+        lines.append(f"  would pass: {', '.join(location['would_pass'])}")
+    return lines
+
+
+def _diagnostic(diagnostic: Mapping[str, Any]) -> list[str]:
+    severity = diagnostic.get("severity", "failure")
+    prefix = "" if severity == "failure" else f"{severity}: "
+    details = [
+        f"{key.replace('_', ' ')} {value}"
+        for key, value in diagnostic.items()
+        if key not in ("kind", "severity", "message") and value is not None and value != ""
+    ]
+    suffix = f" ({', '.join(details)})" if details else ""
+    first, *rest = _multi(str(diagnostic.get("message", "")))
+    return [f"{prefix}{diagnostic.get('kind', 'finding')}: {first}{suffix if not rest else ''}"] + [
+        f"  {line}" for line in [*rest, *([suffix.strip()] if rest and suffix else [])]
+    ]
