@@ -22,7 +22,7 @@ from gnll_cli.runners import _board
 
 HEADER = struct.Struct("=Q")
 #: Written to the worker's output before each case, so that the parent knows what belongs to which case.
-MARK = b"\0gnll-case:%d\0"
+MARK = b"\0gnll-case:%d\n"
 
 #: Kinds of messages to the parent.
 READY, REFUSED, BROKEN, RESULT, FAULT = range(5)

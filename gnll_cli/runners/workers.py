@@ -104,6 +104,11 @@ def describe_exit(returncode: int) -> str:
     return f"died of {name}" + (" (possibly killed for lack of memory)" if name == "SIGKILL" else "")
 
 
+def _begins_mark(text: bytes) -> bool:
+    head = MARK[: MARK.index(b"%")]
+    return head.startswith(text) or (text.startswith(head) and text[len(head) :].isdigit())
+
+
 class _Output:
     """The tail of what a worker prints, by case; at most the case that ended last and the one that runs are kept."""
 
@@ -126,9 +131,10 @@ class _Output:
             self._take(self._rest + data)
 
     def _take(self, data: bytes) -> None:
-        # A mark may be cut in two by the end of what was read: what could be its first half waits.
-        half = data.rfind(b"\0", max(0, len(data) - 40))
-        cut = half if half >= 0 and b"\0gnll-case:".startswith(data[half : half + 11]) else len(data)
+        # A mark may be cut in two by the end of what was read: what may be its first part waits for the rest.
+        cut = data.rfind(b"\0", max(0, len(data) - 40))
+        if cut < 0 or not _begins_mark(data[cut:]):
+            cut = len(data)
         data, self._rest = data[:cut], data[cut:]
         pieces = _MARK.split(data)
         self._append(pieces[0])
