@@ -7,7 +7,7 @@
 from gnll_cli.reports.console import Console
 from gnll_cli.reports.known import KnownList, apply_known
 from gnll_cli.reports.known import load as load_known
-from gnll_cli.reports.run_report import Finished, RunReport, case_fingerprint, comparable
+from gnll_cli.reports.run_report import Finished, RunReport, comparable
 from gnll_cli.reports.status import GREEN, STATUSES
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     "KnownList",
     "RunReport",
     "apply_known",
-    "case_fingerprint",
     "comparable",
     "load_known",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,12 +19,13 @@ def explain(record: Mapping[str, Any]) -> list[str]:
     the diagnostics. Text from the operator is passed through as it came: who prints it makes it safe.
     """
     lines = [_case(record)]
-    if record.get("reason"):
+    wrong = [o for o in record.get("outputs") or () if not o["passed"] or not o.get("decided", True)]
+    if record.get("reason") and not _told_below(record, wrong):
         lines += _multi(str(record["reason"]))
     known = record.get("known")
-    if known and record["status"] == "known":
-        lines.append(f"known: {known['kind']}, {known['reason']} ({known['where']})")
-    wrong = [o for o in record.get("outputs") or () if not o["passed"] or not o.get("decided", True)]
+    if known and record["status"] != "fixed":
+        but = "" if record["status"] == "known" else f", but it is {record['status']}"
+        lines.append(f"known failure: {known['where']} lists it as {known['kind']} ({known['reason']}){but}")
     for output in wrong[:SHOWN]:
         lines += _output(output)
     _rest(lines, len(wrong), "output verdicts")
@@ -33,6 +35,20 @@ def explain(record: Mapping[str, Any]) -> list[str]:
         lines += _diagnostic(diagnostic)
     _rest(lines, len(diagnostics), "diagnostics")
     return lines
+
+
+def summary_line(record: Mapping[str, Any]) -> str:
+    """What went wrong in one line, for a table or the message of a test case."""
+    lines = explain(record)
+    return lines[1].strip() if len(lines) > 1 else str(record["status"])
+
+
+def _told_below(record: Mapping[str, Any], wrong: Sequence[Mapping[str, Any]]) -> bool:
+    """True where the reason of the record only repeats the reasons of its outputs, its diagnostics or its lack of trust."""
+    texts = [output.get("reason") for output in wrong]
+    texts += [diagnostic.get("message") for diagnostic in record.get("diagnostics") or ()]
+    texts += list(record.get("untrusted") or ())
+    return any(text and str(text) in record["reason"] for text in texts)
 
 
 def _rest(lines: list[str], number: int, what: str) -> None:
@@ -91,6 +107,9 @@ def _output(output: Mapping[str, Any]) -> list[str]:
             f"  worst at {shape_text(output['worst_index'])}: actual {figure(output.get('worst_actual'))}, "
             f"golden {figure(output.get('worst_golden'))}"
         )
+        actual, golden = strict.number(output.get("worst_actual")), strict.number(output.get("worst_golden"))
+        if actual is not None and golden is not None and math.isfinite(actual - golden):
+            worst += f", error {error_figure(abs(actual - golden))}"
         if output.get("limit") is not None:
             worst += f", limit {figure(output['limit'])}"
         if output.get("limit_text"):
@@ -99,7 +118,7 @@ def _output(output: Mapping[str, Any]) -> list[str]:
     elif output.get("limit_text"):
         lines.append(f"  limit: {output['limit_text']}")
     errors = [
-        f"{label} {strict_figure(output[key])}"
+        f"{label} {error_figure(output[key])}"
         for key, label in (
             ("max_abs", "max abs"),
             ("max_rel", "max rel"),
@@ -118,7 +137,7 @@ def _output(output: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def strict_figure(value: object) -> str:
+def error_figure(value: object) -> str:
     """An error figure: four digits are enough to judge by."""
     number = strict.number(value)
     return str(value) if number is None else f"{number:.4g}"

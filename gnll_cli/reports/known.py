@@ -76,7 +76,7 @@ def apply_known(record: dict[str, Any], known: KnownList) -> dict[str, Any]:
     """The record as the list of known failures makes it; the same object where the list does not touch it.
 
     A case that fails in the way an entry says is ``known``; one that is listed and passes is ``fixed``; one that fails in
-    another way than listed keeps its status, and its reason says so. Skipped and advisory results stay.
+    another way than listed keeps its status. ``known`` in the record holds the entry. Skipped and advisory results stay.
     """
     matching = known.matching(record["id"])
     if not matching:
@@ -102,8 +102,7 @@ def apply_known(record: dict[str, Any], known: KnownList) -> dict[str, Any]:
                 "known": {"kind": entry.kind, "reason": entry.reason, "where": entry.where},
             }
     first = matching[0]
-    note = f"{first.where} lists it as {first.kind}, but it is {status}"
-    return {**record, "reason": "; ".join(filter(None, [record.get("reason"), note]))}
+    return {**record, "known": {"kind": first.kind, "reason": first.reason, "where": first.where}}
 
 
 def load(path: Path | str) -> KnownList:

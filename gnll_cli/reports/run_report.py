@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +9,6 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from gnll_cli.cases.model import Case, Distribution
 from gnll_cli.errors import EXIT_OK, EXIT_USAGE, UsageError
 from gnll_cli.reports import strict
 from gnll_cli.reports.files import FolderLock, atomic
@@ -24,43 +22,6 @@ from gnll_cli.reports.summary import Facts, facts, summarise
 #: What may differ between two runs of the same thing: see ``comparable``.
 VOLATILE_SUMMARY = ("seconds", "started", "resumed")
 VOLATILE_CASE = ("seconds",)
-
-
-def case_fingerprint(case: Case) -> str:
-    """A short hash of everything that a case is; a record made from a case that has changed since is not reused.
-
-    A raw file that a distribution reads counts with its size and time of change.
-    """
-    parts = [
-        case.id,
-        case.operator,
-        case.dtype,
-        sorted(case.attributes.items()),
-        sorted(case.shapes.items()),
-        sorted(case.dtypes.items()),
-        [(name, _data(case.data[name])) for name in sorted(case.data)],
-        case.seed,
-        case.profile,
-        case.tier,
-        sorted(case.layout.items()),
-        case.null,
-        (case.reject, case.trivial, case.advisory, case.pair),
-        sorted(case.axes.items()),
-        case.source,
-    ]
-    return hashlib.sha256(repr(parts).encode("utf-8", "backslashreplace")).hexdigest()[:16]
-
-
-def _data(distribution: Distribution) -> object:
-    if distribution.kind == "file":
-        try:
-            found = Path(str(distribution.args[0])).stat()
-        except OSError:
-            return (distribution.text, "missing")
-        return (distribution.text, found.st_size, found.st_mtime_ns)
-    inner = [_data(argument) for argument in distribution.args if isinstance(argument, Distribution)]
-    # The text is canonical; explicit values may be abbreviated in it, so the numbers count too.
-    return (distribution.text, inner or distribution.args)
 
 
 @dataclass
@@ -193,7 +154,7 @@ class RunReport:
             raise ValueError(f"no such status: {record['status']!r}")
         if index in self._entries:
             raise ValueError(f"index {index} is taken by {self._entries[index].id}")
-        offset, length = self._journal.append(strict.encode(record))
+        offset, length = self._journal.append(strict.encode_record(record))
         return self._enter(index, record, offset, length)
 
     def _enter(self, index: int, record: Mapping[str, Any], offset: int, length: int) -> dict[str, Any]:
@@ -202,7 +163,7 @@ class RunReport:
         if self._known is not None:
             reported = apply_known(reported, self._known)
             if reported is not record:
-                text = strict.encode(reported)
+                text = strict.encode_record(reported)
         found = facts(reported)
         # Thousands of cases share a few dozen combinations of axes.
         axes = self._interned.setdefault(found.axes, found.axes)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, TextIO
 
 from gnll_cli.reports import strict
-from gnll_cli.reports.explain import explain
+from gnll_cli.reports.explain import explain, summary_line
 from gnll_cli.reports.interface import Format, Report
 from gnll_cli.reports.status import GREEN
 from gnll_cli.reports.texts import headline
@@ -54,11 +54,10 @@ class _Suite:
         if status == "passed":
             self.lines.append(f"  {head}/>")
             return
-        reason = str(case.get("reason") or status)
         if status in SKIPPED:
             self.skipped += 1
-            if status == "known":
-                reason = f"known: {case['known']['reason']}" if case.get("known") else f"known: {reason}"
+            known = case.get("known")
+            reason = f"known failure: {known['reason']}" if known else str(case.get("reason") or status)
             body = f"<skipped message={attribute(reason)}/>"
         elif status in GREEN:
             body = f"<system-out>{escape(_text(case))}</system-out>"
@@ -66,8 +65,7 @@ class _Suite:
             tag = "error" if status in ERRORS else "failure"
             self.errors += tag == "error"
             self.failures += tag == "failure"
-            first = reason.splitlines()[0] if reason.splitlines() else status
-            message = first if first.startswith(status) else f"{status}: {first}" if first != status else status
+            message = f"{status}: {summary_line(case)}"
             body = f"<{tag} type={attribute(status)} message={attribute(message)}>{escape(_text(case))}</{tag}>"
         self.lines.append(f"  {head}>\n   {body}\n  </testcase>")
 
