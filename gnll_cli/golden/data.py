@@ -98,9 +98,10 @@ class RawFileData(_Data):
     def _make(self, start: int, stop: int) -> npt.NDArray[Any]:
         storage = dtypes.DTYPES[self.dtype].storage
         values = np.empty(stop - start, storage)
+        octets: Any = values.view(np.uint8)
         # A plain read, not a map: pages of a mapped file would count as this process's memory.
         self._file.seek(start * storage.itemsize)
-        got = self._file.readinto(memoryview(values.view(np.uint8)).cast("B"))
+        got = self._file.readinto(octets)
         if got != values.nbytes:
             raise RawFileError("ends early: it was cut while it was read", where=str(self.path))
         return values

@@ -47,10 +47,10 @@ class _Philox:
 
     def __init__(self) -> None:
         self._generator = np.random.Philox(key=0)
-        self._state: dict[str, Any] = dict(self._generator.state)
+        self._state: Any = self._generator.state
         self._state["buffer_pos"] = 4
-        self._inner = {"counter": np.zeros(4, np.uint64), "key": np.zeros(2, np.uint64)}
-        self._state["state"] = self._inner
+        self._counter, self._key = np.zeros(4, np.uint64), np.zeros(2, np.uint64)
+        self._state["state"] = {"counter": self._counter, "key": self._key}
         self._lock = threading.Lock()
 
     def words(self, key: tuple[int, int], lane: int, start: int, stop: int) -> U64:
@@ -58,8 +58,8 @@ class _Philox:
         first = start // 4
         with self._lock:
             # The generator increments its counter before it makes a block, so block b of ours has the counter b + 1.
-            self._inner["key"][:] = key
-            self._inner["counter"][:] = (first, 0, 0, lane)
+            self._key[0], self._key[1] = key
+            self._counter[0], self._counter[3] = first, lane
             self._generator.state = self._state
             raw: U64 = self._generator.random_raw(stop - first * 4)
         return raw[start - first * 4 :]
@@ -73,11 +73,14 @@ def raw_words(seed: int, tensor: str, lane: int, start: int, stop: int) -> U64:
     return _PHILOX.words((seed, _name_key(tensor)), lane, start, stop)
 
 
-def _little(words: U64, kind: str) -> npt.NDArray[Any]:
+_U4, _U1 = np.dtype("<u4"), np.dtype("u1")
+
+
+def _little(words: U64, kind: np.dtype[Any]) -> npt.NDArray[Any]:
     """The words cut into smaller unsigned integers, low part first, on machines of either byte order."""
     if sys.byteorder == "big":
         words = words.byteswap()
-    return words.view(np.dtype(kind).newbyteorder("<"))
+    return words.view(kind)
 
 
 class _Draw:
@@ -95,7 +98,7 @@ class _Draw:
     def pieces32(self) -> npt.NDArray[Any]:
         """One 32-bit integer an element: two elements a word."""
         first = self.start // 2
-        pieces = _little(self.words(first, -(-self.stop // 2)), "u4")
+        pieces = _little(self.words(first, -(-self.stop // 2)), _U4)
         return pieces[self.start - 2 * first : self.stop - 2 * first]
 
     def number(self, arg: float | str | Distribution) -> float:
@@ -196,7 +199,7 @@ def _nested(distribution: Distribution) -> Distribution:
 def _signed(distribution: Distribution, draw: _Draw) -> F64:
     values = draw.inner(_nested(distribution), draw.lane + 1)
     first = draw.start // 64
-    octets = _little(draw.words(first, -(-draw.stop // 64)), "u1")
+    octets = _little(draw.words(first, -(-draw.stop // 64)), _U1)
     bits = np.unpackbits(octets, bitorder="little")[draw.start - 64 * first : draw.stop - 64 * first]
     np.negative(values, out=values, where=bits.view(np.bool_))
     return values

@@ -45,9 +45,8 @@ _NULL = (161001,)
 _PARAMETER = (161002, 561002)
 REFUSALS: Mapping[str, tuple[int, ...]] = {
     "null_pointer": _NULL,
-    **{
-        name: _PARAMETER
-        for name in (
+    **dict.fromkeys(
+        (
             "dynamic_dim",
             "too_many_elements",
             "dtype_unsupported",
@@ -65,8 +64,9 @@ REFUSALS: Mapping[str, tuple[int, ...]] = {
             "grad_output_not_scalar",
             "grad_input_shape",
             "grad_var_shape",
-        )
-    },
+        ),
+        _PARAMETER,
+    ),
 }
 
 

@@ -16,10 +16,10 @@ from gnll_cli.dtypes import to_float64
 from gnll_cli.golden.broadcast import read_one_axis
 from gnll_cli.golden.data import with_first_element
 from gnll_cli.golden.interface import BLOCK, F64, GoldenBlock, TensorData
-from gnll_cli.golden.summation import CHUNK, GroupSums, PlainSums
+from gnll_cli.golden.summation import CHUNK, GroupSums
 from gnll_cli.operators.gaussian_nll_loss_grad.contract import float32_eps, forms_of
 
-#: Radius in units of the magnitude: 4 and 9 roundings of 2^-53, and room for second-order terms (docs/golden.md).
+#: Radius in units of the magnitude: 4 and 9 roundings of 2^-53, and room for what is smaller by orders (docs/golden.md).
 RADIUS_INPUT = 5 * 2.0**-53
 RADIUS_VAR = 11 * 2.0**-53
 #: Roundings of a correct float32 implementation, per output (profile bound).
@@ -59,11 +59,13 @@ class _Evaluation:
         self.total = case.elements("input")
         self.eps = float32_eps(case.attributes)
         self._inputs = inputs
-        self._none = case.attributes["reduction"] == "none"
-        if not self._none and self.total:
+        #: max(1, abs(gradOutput)) where gradOutput is one element, None where it has input's shape.
+        self.scalar_floor: float | None = None
+        if case.attributes["reduction"] != "none" and self.total:
             first = float(to_float64(inputs["gradOutput"].read(0, 1))[0])
             self._scale = first / self.total if case.attributes["reduction"] == "mean" else first
-            self._floor = np.array([max(1.0, abs(first))])
+            self.scalar_floor = float(np.maximum(1.0, abs(first)))
+            self._floor = np.array([self.scalar_floor])
 
     def unit(self, start: int, stop: int) -> tuple[F64, F64, F64, F64, F64]:
         """(gradInput, its magnitude, terms of gradVar, their magnitudes, floor of each term), each [stop - start].
@@ -86,7 +88,7 @@ class _Evaluation:
         v = v.reshape(shape)
         d /= v
         np.divide(1.0, v, out=v)
-        if self._none:
+        if self.scalar_floor is None:
             c = to_float64(self._inputs["gradOutput"].read(start, stop))
             floor = np.abs(c)
             np.maximum(floor, 1.0, out=floor)
@@ -119,6 +121,11 @@ def _block(
     return GoldenBlock(output, start, value, magnitude * radius, magnitude, floor, factor)
 
 
+def _zeros(output: str, start: int, count: int, factor: float) -> GoldenBlock:
+    """Exact zeros: sums of no terms."""
+    return GoldenBlock(output, start, np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count), factor)
+
+
 def golden(case: Case, inputs: Mapping[str, TensorData], block: int = BLOCK) -> Iterator[GoldenBlock]:
     """Golden blocks of both outputs, interleaved; ``block`` is about how many elements a step holds, and changes no bit.
 
@@ -129,12 +136,11 @@ def golden(case: Case, inputs: Mapping[str, TensorData], block: int = BLOCK) -> 
     factor = FACTOR_VAR + depth(r)
     if total == 0:
         # No terms: every gradVar element is an empty sum.
-        yield GoldenBlock("gradInput", 0, *(np.zeros(0) for _ in range(4)), FACTOR_INPUT)
+        yield _zeros("gradInput", 0, 0, FACTOR_INPUT)
         for start in range(0, max(1, case.elements("var")), block):
-            count = min(block, case.elements("var") - start)
-            yield GoldenBlock("gradVar", start, *(np.zeros(count) for _ in range(4)), factor)
+            yield _zeros("gradVar", start, min(block, case.elements("var") - start), factor)
         return
-    sums, magnitudes, floors = GroupSums(), PlainSums(), PlainSums()
+    sums = GroupSums()
     for start, stop in _units(total, r, block):
         with np.errstate(all="ignore"):
             grad_input, magnitude, terms, term_magnitudes, floor = evaluation.unit(start, stop)
@@ -142,15 +148,20 @@ def golden(case: Case, inputs: Mapping[str, TensorData], block: int = BLOCK) -> 
             if r == 1:
                 ready.append(_block("gradVar", start, terms, term_magnitudes, floor, RADIUS_VAR, factor))
             else:
-                shape = (-(-stop // r) - start // r, -1)
-                sums.add(terms.reshape(shape))
-                magnitudes.add(term_magnitudes.reshape(shape))
-                floors.add(floor.reshape(shape).copy())
+                groups = -(-stop // r) - start // r
+                sums.add(terms.reshape(groups, -1), term_magnitudes.reshape(groups, -1))
+                if evaluation.scalar_floor is None:
+                    sums.add_weights(floor.reshape(groups, -1))
                 if stop % r == 0:
-                    group = stop // r - shape[0]
-                    sizes = magnitudes.result(), floors.result()
-                    ready.append(_block("gradVar", group, sums.result(), *sizes, RADIUS_VAR, factor))
-                    sums, magnitudes, floors = GroupSums(), PlainSums(), PlainSums()
+                    floor = (
+                        sums.weights()
+                        if evaluation.scalar_floor is None
+                        else np.full(groups, r * evaluation.scalar_floor)
+                    )
+                    ready.append(
+                        _block("gradVar", stop // r - groups, sums.sums(), sums.magnitudes(), floor, RADIUS_VAR, factor)
+                    )
+                    sums = GroupSums()
         yield from ready
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from gnll_cli.cases.model import Case
@@ -17,11 +19,15 @@ ALIGN = 8
 TILE = min(4096, (UB_BYTES - FIXED_BYTES) // BYTES_PER_ELEMENT // ALIGN * ALIGN)
 
 
-def spread(total: int, cores: int) -> list[tuple[int, int]]:
-    """``total`` elements over ``cores`` cores as [start, stop): the first total mod cores cores take one element more."""
-    small, more = divmod(total, cores)
-    bounds = [core * small + min(core, more) for core in range(cores + 1)]
-    return list(zip(bounds, bounds[1:], strict=False))
+@lru_cache(maxsize=1024)
+def spread(total: int, cores: int, unit: int = 1) -> tuple[tuple[int, int], ...]:
+    """``total`` elements over ``cores`` cores as [start, stop), in units of ``unit`` elements.
+
+    The first (units mod cores) cores take one unit more; the last unit may be short.
+    """
+    small, more = divmod(-(-total // unit), cores)
+    bounds = [min((core * small + min(core, more)) * unit, total) for core in range(cores + 1)]
+    return tuple((bounds[core], bounds[core + 1]) for core in range(cores))
 
 
 def _tiles(elements: int) -> tuple[int, int]:
@@ -44,12 +50,10 @@ def tiling(case: Case, cores: int) -> Tiling:
     small_tiles, small_tail = _tiles(small)
     big_tiles, big_tail = _tiles(big)
     var_total = case.elements("var")
-    slices = {"gradInput": spread(total, used)}
-    if var.mode == 0:
-        slices["gradVar"] = slices["gradInput"]
-    else:
-        units = spread(-(-var_total // ALIGN), used)
-        slices["gradVar"] = [(min(a * ALIGN, var_total), min(b * ALIGN, var_total)) for a, b in units]
+    slices = {
+        "gradInput": list(spread(total, used)),
+        "gradVar": list(spread(var_total, used, 1 if var.mode == 0 else ALIGN)),
+    }
     fields: dict[str, int | float] = {
         "smallCoreDataNum": small,
         "bigCoreDataNum": big,
