@@ -51,8 +51,9 @@ def command(
 ) -> int:
     """Exit 0 if the run that wrote REPORT (report.json or its folder) may pass, 1 if not, 2 if that cannot be told.
 
-    Without a baseline every case must be green. With one, no case may be worse than there: in status, in headroom by more than the
-    factor (headroom above 10 counts as 10), or missing, unless the run was restricted to a part of the suite.
+    Without a baseline every case must be green. With one, no case may be worse than there: in status, in headroom
+    by more than the factor (headroom above 10 counts as 10), or missing, unless the run was restricted to a part of
+    the suite.
     """
     from gnll_cli.errors import UsageError
     from gnll_cli.reports import baseline as baselines

@@ -1,7 +1,8 @@
 """Reports of a run, and the gate.
 
-``RunReport`` takes case records and writes every format; ``Console`` (gnll_cli.reports.console) shows a run to a person;
-``known.load`` reads a list of known failures; ``gate`` (gnll_cli.reports.gate) decides for CI from a report and a baseline.
+``RunReport`` takes case records and writes every format; ``Console`` (gnll_cli.reports.console) shows a run to a
+person; ``known.load`` reads a list of known failures; ``gate`` (gnll_cli.reports.gate) decides for CI from a report
+and a baseline.
 """
 
 from gnll_cli.reports.console import Console

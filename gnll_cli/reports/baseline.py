@@ -1,4 +1,5 @@
-"""The baseline of the gate: what a report said when it was last accepted, small enough to be committed and read in a diff.
+"""The baseline of the gate: what a report said when it was last accepted, small enough to be committed and read in
+a diff.
 
     {"schema": "gnll-baseline/1",
      "environment": {"backend": "numpy", "profiles": {"bound": "1f0c..."}},
@@ -7,8 +8,8 @@
     ...
     }}
 
-One case a line, sorted by id. Headroom is limit over error; it is kept in three digits, and above ``CAP`` it is ``CAP``: an error that
-stays below a tenth of its limit may change as it likes.
+One case a line, sorted by id. Headroom is limit over error; it is kept in three digits, and above ``CAP`` it is
+``CAP``: an error that stays below a tenth of its limit may change as it likes.
 """
 
 from __future__ import annotations
@@ -84,7 +85,10 @@ def _canonical(value: object) -> bytes:
 
 
 def load(path: Path) -> Baseline:
-    """Read a baseline. ``UsageError`` where it is missing, cut off, of another schema, or holds what no baseline can."""
+    """Read a baseline.
+
+    ``UsageError`` where it is missing, cut off, of another schema, or holds what no baseline can.
+    """
     parsed = document(path, SCHEMA, "gnll gate REPORT --update writes a baseline")
 
     def broken(what: str) -> UsageError:
@@ -107,7 +111,10 @@ def load(path: Path) -> Baseline:
 
 
 def save(baseline: Baseline, path: Path) -> None:
-    """Write a baseline in one step: the old one stays until the new one is complete. ``UsageError`` where that is impossible."""
+    """Write a baseline in one step: the old one stays until the new one is complete.
+
+    ``UsageError`` where that is impossible.
+    """
     lines = []
     for name in sorted(baseline.cases):
         case = baseline.cases[name]

@@ -1,7 +1,7 @@
 """The run as a person sees it: live progress and failures as they come on a terminal, plain lines in a pipe.
 
-A pipe gets no colour, no control character and no wrapping (lines stay searchable); a terminal gets lines wrapped to its width,
-but for ids and the line to reproduce a case, which stay whole so that they can be copied.
+A pipe gets no colour, no control character and no wrapping (lines stay searchable); a terminal gets lines wrapped
+to its width, but for ids and the line to reproduce a case, which stay whole so that they can be copied.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Console:
     """``start``, then ``case`` for every record as it ends, then ``finish``. Use it as a context manager, so that the
     terminal is itself again whatever happens.
 
-    ``quiet``: the result only; ``verbose``: a line for every case. ``stream`` is standard output by default. A reader that
-    goes away (``gnll run | head``) ends the output and not the run.
+    ``quiet``: the result only; ``verbose``: a line for every case. ``stream`` is standard output by default. A
+    reader that goes away (``gnll run | head``) ends the output and not the run.
     """
 
     def __init__(self, quiet: bool = False, verbose: bool = False, stream: TextIO | None = None) -> None:
@@ -186,7 +186,10 @@ class Console:
         return lines
 
     def _line(self, text: str, style: str = "", *, whole: bool = False, indent: int = 0) -> None:
-        """Print one line. ``whole`` lines are not broken by us: the terminal wraps them, and copying them gives one line."""
+        """Print one line.
+
+        ``whole`` lines are not broken by us: the terminal wraps them, and copying them gives one line.
+        """
         if self._closed:
             return
         safe = encodable(printable(text), self._stream.encoding)

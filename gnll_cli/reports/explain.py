@@ -15,8 +15,9 @@ SHOWN = 8
 def explain(record: Mapping[str, Any]) -> list[str]:
     """Lines that say what the case is, what went wrong and where; nested lines are indented by two blanks.
 
-    Every failing output is told with its profile, counts, worst element and location, then why the case is untrusted, then
-    the diagnostics. Text from the operator is passed through as it came: who prints it makes it safe.
+    Every failing output is told with its profile, counts, worst element and location, then why the case is
+    untrusted, then the diagnostics. Text from the operator is passed through as it came: who prints it makes it
+    safe.
     """
     lines = [_case(record)]
     wrong = [o for o in record.get("outputs") or () if not o["passed"] or not o.get("decided", True)]
@@ -44,7 +45,9 @@ def summary_line(record: Mapping[str, Any]) -> str:
 
 
 def _told_below(record: Mapping[str, Any], wrong: Sequence[Mapping[str, Any]]) -> bool:
-    """True where the reason of the record only repeats the reasons of its outputs, its diagnostics or its lack of trust."""
+    """True where the reason of the record only repeats the reasons of its outputs, its diagnostics or its lack of
+    trust.
+    """
     texts = [output.get("reason") for output in wrong]
     texts += [diagnostic.get("message") for diagnostic in record.get("diagnostics") or ()]
     texts += list(record.get("untrusted") or ())

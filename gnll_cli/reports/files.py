@@ -19,7 +19,8 @@ _held: set[Path] = set()
 
 @contextlib.contextmanager
 def atomic(path: Path) -> Iterator[TextIO]:
-    """A text stream (UTF-8) whose content becomes ``path`` when the block ends well; otherwise ``path`` stays as it was.
+    """A text stream (UTF-8) whose content becomes ``path`` when the block ends well; otherwise ``path`` stays as it
+    was.
 
     The temporary file lies beside the target, so that the final rename is one step of the file system. A symbolic link
     is followed: the file it points to is replaced.
@@ -60,8 +61,8 @@ class FolderLock:
                 if error.errno in (errno.EACCES, errno.EAGAIN):
                     raise self._refusal(pid or "unknown") from None
                 raise
-            # The run that held the lock removes the file when it ends. If that happened between our open and our lock, we
-            # have locked a file that nobody else will find: try again with the one that is there now.
+            # The run that held the lock removes the file when it ends. If that happened between our open and our
+            # lock, we have locked a file that nobody else will find: try again with the one that is there now.
             with contextlib.suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(fd), os.stat(self._path)):
                     self._fd = fd

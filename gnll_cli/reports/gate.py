@@ -1,7 +1,8 @@
 """The gate: whether a report may pass, alone and against a baseline.
 
-It fails where the report is not complete, where a case is not green, and, with a baseline, where a case got worse, lost headroom by
-more than the factor, is judged by less than before, or is missing. A report that cannot be judged at all is a ``UsageError``.
+It fails where the report is not complete, where a case is not green, and, with a baseline, where a case got worse,
+lost headroom by more than the factor, is judged by less than before, or is missing. A report that cannot be judged
+at all is a ``UsageError``.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ FACTOR = 2.0
 
 @dataclass(frozen=True)
 class Finding:
-    """Why the gate fails. ``kind``: incomplete, not_green, worse, headroom, not_judged or missing; ``text`` is one line."""
+    """Why the gate fails.
+
+    ``kind``: incomplete, not_green, worse, headroom, not_judged or missing; ``text`` is one line.
+    """
 
     kind: str
     case: str
@@ -67,7 +71,10 @@ class Decision:
 
 
 def decide(report: Mapping[str, Any], baseline: Baseline | None, factor: float = FACTOR) -> Decision:
-    """Judge a report (from ``load_report``). ``UsageError`` where it has no executed case or the baseline is of another backend."""
+    """Judge a report (from ``load_report``).
+
+    ``UsageError`` where it has no executed case or the baseline is of another backend.
+    """
     cases = report["cases"]
     if not cases:
         raise UsageError(
@@ -182,8 +189,9 @@ def _missing(report: Mapping[str, Any], current: Baseline, baseline: Baseline, d
 def updated(report: Mapping[str, Any], old: Baseline | None, allow_failing: bool) -> tuple[Baseline, list[str]]:
     """The baseline that ``--update`` writes, and notes on it.
 
-    A restricted run replaces its own cases and keeps the others of ``old``. ``GnllError`` (exit code 1) where the report is not
-    complete, or not green without ``allow_failing``; ``UsageError`` where it holds no case, or is restricted and of another backend.
+    A restricted run replaces its own cases and keeps the others of ``old``. ``GnllError`` (exit code 1) where the
+    report is not complete, or not green without ``allow_failing``; ``UsageError`` where it holds no case, or is
+    restricted and of another backend.
     """
     summary = report["summary"]
     if not report["cases"]:
@@ -205,7 +213,8 @@ def updated(report: Mapping[str, Any], old: Baseline | None, allow_failing: bool
         return new, notes
     if old.backend != new.backend:
         raise UsageError(
-            f"the run was restricted to a part of the suite and is of backend {new.backend}; the baseline is of {old.backend}",
+            f"the run was restricted to a part of the suite and is of backend {new.backend}; "
+            f"the baseline is of {old.backend}",
             hint="write to another file with --baseline",
         )
     kept = {name: case for name, case in old.cases.items() if name not in new.cases}

@@ -1,9 +1,9 @@
 """The journal of a run: one line of JSON per finished case, on disk as soon as the case is done.
 
-The first line is the head: schema, the run's fingerprint and when it started. Every other line is a case record as the
-report will hold it. A line counts when it ends with a line break, so a run killed in the middle of a write loses that one
-line and nothing else. Records are handed to the operating system one by one, without a buffer of our own: nothing is lost when
-the process is killed, and it costs a few microseconds a case.
+The first line is the head: schema, the run's fingerprint and when it started. Every other line is a case record as
+the report will hold it. A line counts when it ends with a line break, so a run killed in the middle of a write
+loses that one line and nothing else. Records are handed to the operating system one by one, without a buffer of our
+own: nothing is lost when the process is killed, and it costs a few microseconds a case.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Journal:
 
     @classmethod
     def reopen(cls, path: Path) -> tuple[Journal, list[tuple[int, int, dict[str, Any]]]] | None:
-        """The journal of an interrupted run and its records as (offset, length, record); None where nothing was journaled.
+        """The journal of an interrupted run and its records as (offset, length, record); None where nothing was
+        journaled.
 
         What follows the last complete line is cut off. A line that is no record (a damaged disk) is passed over: its
         case will run again.

@@ -1,7 +1,7 @@
 """The list of known failures: failures that are expected, each by case pattern, kind and reason.
 
-A YAML list. ``case`` is a pattern on case ids (``*``, ``?``, ``[...]``; an id written out matches itself), ``kind`` the status
-the case has when it fails, ``reason`` a text for the report:
+A YAML list. ``case`` is a pattern on case ids (``*``, ``?``, ``[...]``; an id written out matches itself),
+``kind`` the status the case has when it fails, ``reason`` a text for the report:
 
     - case: extreme/bf16-*
       kind: failed
@@ -48,7 +48,8 @@ class KnownList:
     """The entries of a file, in its order."""
 
     entries: list[KnownEntry]
-    #: Entries that are plain ids are looked up: lists of hundreds of them are common, and suites have thousands of cases.
+    #: Entries that are plain ids are looked up: lists of hundreds of them are common, and suites have thousands of
+    #: cases.
     _plain: dict[str, list[KnownEntry]] = field(init=False, repr=False, default_factory=dict)
     _patterns: list[KnownEntry] = field(init=False, repr=False, default_factory=list)
 
@@ -75,8 +76,9 @@ class KnownList:
 def apply_known(record: dict[str, Any], known: KnownList) -> dict[str, Any]:
     """The record as the list of known failures makes it; the same object where the list does not touch it.
 
-    A case that fails in the way an entry says is ``known``; one that is listed and passes is ``fixed``; one that fails in
-    another way than listed keeps its status. ``known`` in the record holds the entry. Skipped and advisory results stay.
+    A case that fails in the way an entry says is ``known``; one that is listed and passes is ``fixed``; one that
+    fails in another way than listed keeps its status. ``known`` in the record holds the entry. Skipped and advisory
+    results stay.
     """
     matching = known.matching(record["id"])
     if not matching:
@@ -106,7 +108,10 @@ def apply_known(record: dict[str, Any], known: KnownList) -> dict[str, Any]:
 
 
 def load(path: Path | str) -> KnownList:
-    """Read a list of known failures. ``UsageError`` where there is no such file, ``CaseFileError`` for what is wrong in it."""
+    """Read a list of known failures.
+
+    ``UsageError`` where there is no such file, ``CaseFileError`` for what is wrong in it.
+    """
     try:
         with open(path, "rb") as stream:
             data = stream.read(LIMIT + 1)

@@ -40,8 +40,8 @@ def document(path: Path, schema: str, hint: str) -> dict[str, Any]:
 def load_report(path: Path) -> dict[str, Any]:
     """A report (the file, or the folder that holds it), checked as far as the gate relies on it.
 
-    ``UsageError`` where it cannot be read, is no report or contradicts itself. A report beside the journal of a later run that did
-    not finish is marked: ``summary["complete"]`` is False and ``summary["stopped"]`` says why.
+    ``UsageError`` where it cannot be read, is no report or contradicts itself. A report beside the journal of a
+    later run that did not finish is marked: ``summary["complete"]`` is False and ``summary["stopped"]`` says why.
     """
     if path.is_dir():
         path = path / FILE

@@ -26,7 +26,9 @@ VOLATILE_CASE = ("seconds",)
 
 @dataclass
 class Finished:
-    """What is left of a run: the summary as in report.json, where the files are, and what went wrong in writing them."""
+    """What is left of a run: the summary as in report.json, where the files are, and what went wrong in writing
+    them.
+    """
 
     summary: dict[str, Any]
     environment: dict[str, Any]
@@ -43,7 +45,9 @@ class Finished:
 
 @dataclass(slots=True)
 class _Entry:
-    """Where the record of a case is: a place in the journal, or ``text`` where the list of known failures changed it."""
+    """Where the record of a case is: a place in the journal, or ``text`` where the list of known failures changed
+    it.
+    """
 
     id: str
     facts: Facts
@@ -55,14 +59,16 @@ class _Entry:
 class RunReport:
     """The report of one run, in its folder.
 
-    ``add`` takes the records as cases end, in any order; every record is in the journal when ``add`` returns, so that
-    ``resume=True`` can go on after a crash, a kill or an interrupt. ``finish`` writes one file per format. Use it as a context
-    manager (or call ``close``): that frees the folder for other runs; it does not finish the report.
+    ``add`` takes the records as cases end, in any order; every record is in the journal when ``add`` returns, so
+    that ``resume=True`` can go on after a crash, a kill or an interrupt. ``finish`` writes one file per format. Use
+    it as a context manager (or call ``close``): that frees the folder for other runs; it does not finish the
+    report.
 
-    ``environment`` and ``selection`` are dicts of JSON values. The gate reads ``environment["backend"]`` and ``["profiles"]``, and
-    ``selection["restricted"]`` (True where the run left out cases of the suite on purpose). ``total`` is the number of cases
-    selected, None where it is not known. ``fingerprint`` names everything that decides what the same case
-    gives (versions, backend, hashes, options); a journal with another one is not resumed.
+    ``environment`` and ``selection`` are dicts of JSON values. The gate reads ``environment["backend"]`` and
+    ``["profiles"]``, and ``selection["restricted"]`` (True where the run left out cases of the suite on purpose).
+    ``total`` is the number of cases selected, None where it is not known. ``fingerprint`` names everything that
+    decides what the same case gives (versions, backend, hashes, options); a journal with another one is not
+    resumed.
 
     ``UsageError`` where the folder cannot be written, another run has it, or ``fingerprint`` differs.
     """
@@ -191,8 +197,9 @@ class RunReport:
     def finish(self, interrupted: bool = False, stopped: str = "") -> Finished:
         """Write the report files, each in one step; a format that fails is a problem told, and the others are written.
 
-        ``stopped`` says why the run left out the rest on its own account (such as ``--maxfail 3``). The journal stays where
-        the run is not complete or a file could not be written, so that ``resume`` can go on; otherwise it is removed.
+        ``stopped`` says why the run left out the rest on its own account (such as ``--maxfail 3``). The journal
+        stays where the run is not complete or a file could not be written, so that ``resume`` can go on; otherwise
+        it is removed.
         """
         warnings = self._known.unmatched() if self._known is not None else []
         self.summary = summarise(
@@ -250,7 +257,9 @@ def _short(value: object) -> str:
 
 
 def comparable(report: Mapping[str, Any]) -> dict[str, Any]:
-    """A report.json document without what differs between two runs of the same thing: times and the number of resumed cases."""
+    """A report.json document without what differs between two runs of the same thing: times and the number of
+    resumed cases.
+    """
     result = dict(report)
     result["summary"] = {key: value for key, value in report["summary"].items() if key not in VOLATILE_SUMMARY}
     result["cases"] = [

@@ -1,7 +1,7 @@
 """Strict JSON: what a report holds can be read by every parser, whatever numbers and texts an operator produced.
 
-Non-finite numbers are written as the strings "nan", "inf" and "-inf"; halves of surrogate pairs, which no valid UTF-8 can
-carry, as a backslash escape in the text.
+Non-finite numbers are written as the strings "nan", "inf" and "-inf"; halves of surrogate pairs, which no valid
+UTF-8 can carry, as a backslash escape in the text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ _WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 def _plain(value: object) -> object:
-    """Something that JSON has no word for, as something that it has: NumPy scalars and arrays, mappings, sets, paths."""
+    """Something that JSON has no word for, as something that it has: NumPy scalars and arrays, mappings, sets,
+    paths.
+    """
     tolist = getattr(value, "tolist", None)
     if tolist is not None:
         result: object = tolist()
@@ -51,8 +53,8 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 def encode_record(record: Mapping[str, Any]) -> bytes:
     """One case record as a line of strict JSON.
 
-    Infinite headroom is common and would send every such record through ``clean``, which costs several times the encoding;
-    so the figures of the outputs are looked at first.
+    Infinite headroom is common and would send every such record through ``clean``, which costs several times the
+    encoding; so the figures of the outputs are looked at first.
     """
     outputs = record.get("outputs")
     if outputs:
@@ -93,7 +95,9 @@ def decode(text: str | bytes) -> Any:
 
 
 def number(value: object) -> float | None:
-    """A metric as it is in a record or in a report: a number, or the word for a non-finite one; None where there is none."""
+    """A metric as it is in a record or in a report: a number, or the word for a non-finite one; None where there is
+    none.
+    """
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):

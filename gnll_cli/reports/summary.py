@@ -81,8 +81,9 @@ class _Group:
 def by_axis(cases: Iterable[Facts]) -> dict[str, dict[str, dict[str, Any]]]:
     """axis -> value -> figures, in order of appearance.
 
-    ``cases`` = ``passed`` + ``not_green`` + ``other`` (skipped, known, advice); ``headroom`` is the least of the group. The axis
-    ``profile`` counts verdicts: a case judged under two profiles counts under both, and under each by that profile alone.
+    ``cases`` = ``passed`` + ``not_green`` + ``other`` (skipped, known, advice); ``headroom`` is the least of the
+    group. The axis ``profile`` counts verdicts: a case judged under two profiles counts under both, and under each
+    by that profile alone.
     """
     axes: dict[str, dict[str, _Group]] = {}
     profiles: dict[str, _Group] = {}

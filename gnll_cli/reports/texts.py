@@ -6,7 +6,8 @@ import math
 
 
 def printable(text: str) -> str:
-    """The text on one line with nothing in it that moves a cursor, sets a colour, rings a bell or turns the writing direction.
+    """The text on one line with nothing in it that moves a cursor, sets a colour, rings a bell or turns the writing
+    direction.
 
     Whatever is not printable is shown as a backslash escape.
     """

@@ -1,7 +1,8 @@
 """junit.xml: one suite per case file, for the test pages of CI systems.
 
-Crashed, timeout and error are errors; other statuses that are not green are failures; skipped and known are skipped. A run that is
-not complete gets one more test case with an error, since consumers of this format would otherwise take it for a small green run.
+Crashed, timeout and error are errors; other statuses that are not green are failures; skipped and known are
+skipped. A run that is not complete gets one more test case with an error, since consumers of this format would
+otherwise take it for a small green run.
 """
 
 from __future__ import annotations
@@ -116,7 +117,8 @@ def write(report: Report, stream: TextIO) -> None:
         broken.tests = broken.errors = 1
         text = attribute(headline(report.summary))
         broken.lines.append(
-            f'  <testcase classname="gnll" name="the run is complete" time="0.000000">\n   <error type="incomplete" message={text}/>\n'
+            f'  <testcase classname="gnll" name="the run is complete" time="0.000000">\n'
+            f'   <error type="incomplete" message={text}/>\n'
             "  </testcase>"
         )
         suites["\0incomplete"] = broken

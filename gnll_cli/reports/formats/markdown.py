@@ -1,6 +1,7 @@
 """report.md: fit for a pull-request comment: headline, counts, the first failures, the rest folded away.
 
-Comments are limited to 65,536 characters on the usual platforms; the document stays below 60,000 bytes whatever the run held.
+Comments are limited to 65,536 characters on the usual platforms; the document stays below 60,000 bytes whatever
+the run held.
 """
 
 from __future__ import annotations
@@ -151,7 +152,8 @@ def write(report: Report, stream: TextIO) -> None:
     if environment:
         tail += _details("Environment", _clip(environment, 5_000))
     tail += _reproduce(report)
-    # The failures get what the parts of bounded size leave; the last hundred bytes are for the line that counts the rest.
+    # The failures get what the parts of bounded size leave; the last hundred bytes are for the line that counts the
+    # rest.
     lines += _failures(report, LIMIT - _size(lines) - _size(tail) - 100)
     lines += tail
     stream.write("\n".join(lines).rstrip("\n") + "\n")
