@@ -1,0 +1,253 @@
+"""One streaming pass over the golden of a case: every output under every profile, and the trust check in step with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gnll_cli import dtypes
+from gnll_cli.cases.model import Case
+from gnll_cli.compare import profiles as registry
+from gnll_cli.compare.block import Block, Output, Target, integral
+from gnll_cli.compare.interface import CaseVerdict, OutputVerdict
+from gnll_cli.compare.location import Finder, Layout, group_of
+from gnll_cli.compare.metrics import Metrics
+from gnll_cli.compare.profile import Judge, Profile
+from gnll_cli.compare.trust import OutputTrust, Stream, alternative, copies_of, slices_of
+from gnll_cli.golden.interface import GoldenBlock, TensorData
+from gnll_cli.operators.interface import Operator, Tiling
+
+Array = npt.NDArray[Any]
+Arrays = Mapping[str, Array]
+
+
+class OutputJudgement:
+    """One output on its way through the judges. Feed it ``Block``s in order, then ``finish``."""
+
+    def __init__(self, output: Output, chosen: Sequence[Profile], layout: Layout) -> None:
+        self.output = output
+        self.chosen = chosen
+        self.layout = layout
+        self.metrics = Metrics()
+        self.judges: list[Judge] = [p.start(output) for p in chosen]
+        self.finders = [Finder(layout) for _ in chosen]
+        self.seen = 0
+
+    def update(self, block: Block) -> None:
+        """Judge the next block."""
+        self.metrics.update(block)
+        self.seen += block.error.size
+        for judge, finder in zip(self.judges, self.finders, strict=True):
+            bad = judge.update(block)
+            if bad is not None:
+                finder.add(block.target.start, bad)
+
+    def finish(self, notes: Sequence[str] = ()) -> list[OutputVerdict]:
+        """The verdict per profile."""
+        found = []
+        for profile, judge, finder in zip(self.chosen, self.judges, self.finders, strict=True):
+            verdict = OutputVerdict(self.output.name, profile.name, passed=False, notes=tuple(notes))
+            self.metrics.fill(verdict)
+            judge.finish(verdict, self.metrics)
+            complete(verdict, self.output, finder, self.metrics)
+            found.append(verdict)
+        return found
+
+
+def complete(verdict: OutputVerdict, output: Output, finder: Finder, metrics: Metrics) -> None:
+    """What every verdict says besides its profile's own: location, first bad index, and what the output would have passed."""
+    if metrics.elements and not metrics.finite:
+        verdict.notes += ("no element is finite in both actual and golden",)
+    if finder.count:
+        verdict.first_bad_index = output.index(finder.first)
+    if verdict.passed or not finder.count:
+        return
+    worst = (
+        finder.first if verdict.worst_index is None else int(np.ravel_multi_index(verdict.worst_index, output.shape))
+    )
+    verdict.location = finder.locate(worst, metrics.unwritten)
+    if not metrics.faults:
+        verdict.location.would_pass = would_pass(verdict, output, metrics)
+
+
+def would_pass(verdict: OutputVerdict, output: Output, metrics: Metrics) -> tuple[str, ...]:
+    """Profiles that the metrics alone show to pass, and the absolute tolerance that would."""
+    found = []
+    for name in registry.names():
+        profile = registry.get(name)
+        have = profile.dtypes()
+        if (
+            name != verdict.profile
+            and (have is None or output.dtype.name in have)
+            and profile.from_metrics(output, metrics)
+        ):
+            found.append(name)
+    found.append(f"atol {metrics.max_abs:.3g}" if isinstance(metrics.max_abs, float) else f"atol {metrics.max_abs}")
+    return tuple(found)
+
+
+def make_target(output: Output, block: GoldenBlock, benchmark: Array | None) -> Target:
+    """The golden side of a golden block; integer outputs are compared as integers where the golden is integral."""
+    stop = block.start + block.value.size
+    return Target(
+        output,
+        block.start,
+        block.value,
+        block.radius,
+        block.magnitude,
+        block.floor,
+        block.factor,
+        None if benchmark is None else dtypes.to_float64(benchmark[block.start : stop]),
+        None if output.dtype.is_float else integral(block.value),
+    )
+
+
+def mismatch(output: Output, actual: Array | None) -> str:
+    """Why an actual cannot be compared with its golden at all; empty where it can."""
+    if actual is None:
+        return "the operator returned no such output"
+    if tuple(actual.shape) != output.shape:
+        return f"shape is {list(actual.shape)}, the golden's is {list(output.shape)}"
+    if actual.dtype != output.dtype.storage:
+        return f"dtype is {actual.dtype}, the golden's is {output.dtype.name} ({output.dtype.storage})"
+    return ""
+
+
+class CaseJudgement:
+    """A case on its way: one ``OutputJudgement`` and one ``OutputTrust`` per output."""
+
+    def __init__(
+        self,
+        case: Case,
+        operator: Operator,
+        actual: Arrays,
+        chosen: Sequence[Profile],
+        inputs: Mapping[str, TensorData] | None,
+        benchmark: Arrays | Callable[[], Arrays] | None,
+        tiling: Tiling | None,
+        trust: bool,
+        options: Mapping[str, float],
+    ) -> None:
+        self.case = case
+        self.failed: dict[str, str] = {}
+        self.flat: dict[str, Array] = {}
+        self.judgements: dict[str, OutputJudgement] = {}
+        self.trusts: dict[str, OutputTrust] = {}
+        self.bench = self._benchmark(case, operator, chosen, inputs, benchmark)
+        shapes = {name: case.shapes[name] for name in operator.inputs if name not in case.null}
+        streams = self._streams(case, operator, inputs) if trust and inputs else []
+        for name in operator.outputs:
+            dtype = dtypes.get(case.dtypes[name])
+            shape = tuple(case.shapes[name])
+            output = Output(name, dtype, shape, case.elements(name), options, has_benchmark=self.bench is not None)
+            for profile in chosen:
+                profile.check(output)
+            slices = tuple(tiling.slices.get(name, ())) if tiling is not None else ()
+            tile = tiling.tile if tiling is not None else 0
+            layout = Layout(shape, output.size, slices, tile, group_of(shape, shapes))
+            judgement = OutputJudgement(output, chosen, layout)
+            self.judgements[name] = judgement
+            why = mismatch(output, actual.get(name))
+            if why:
+                self.failed[name] = why
+            else:
+                self.flat[name] = actual[name].reshape(-1)
+                if trust:
+                    sources = copies_of(output, inputs or {}) if output.size else []
+                    sources += [(label, alternative(output, stream)) for label, stream in streams]
+                    self.trusts[name] = OutputTrust(
+                        output, judgement.judges, sources, slices_of(slices, tile, output.size) if output.size else ()
+                    )
+
+    @staticmethod
+    def _benchmark(
+        case: Case,
+        operator: Operator,
+        chosen: Sequence[Profile],
+        inputs: Mapping[str, TensorData] | None,
+        benchmark: Arrays | Callable[[], Arrays] | None,
+    ) -> Arrays | None:
+        """The benchmark's outputs, flat, where a profile needs them; computed from the inputs where none is given."""
+        if not any(p.needs_benchmark for p in chosen):
+            return None
+        if callable(benchmark):
+            benchmark = benchmark()
+        if benchmark is None and inputs is not None:
+            benchmark = operator.benchmark(case, {name: data.array() for name, data in inputs.items()})
+        return None if benchmark is None else {name: array.reshape(-1) for name, array in benchmark.items()}
+
+    @staticmethod
+    def _streams(case: Case, operator: Operator, inputs: Mapping[str, TensorData]) -> list[tuple[str, Stream]]:
+        def start(other: Case, data: Mapping[str, TensorData]) -> Stream:
+            return Stream(lambda: iter(operator.golden(other, data)))
+
+        return [
+            (f"the golden of {label}", start(other, data)) for label, other, data in operator.alternatives(case, inputs)
+        ]
+
+    def update(self, block: GoldenBlock) -> None:
+        """Judge the next golden block."""
+        judgement = self.judgements[block.output]
+        if not block.value.size or block.output in self.failed:
+            return
+        bench = None if self.bench is None else self.bench.get(block.output)
+        target = make_target(judgement.output, block, bench)
+        stored = self.flat[block.output][block.start : block.start + block.value.size]
+        judgement.update(Block.of(target, stored))
+        trust = self.trusts.get(block.output)
+        if trust is not None and trust.alive:
+            trust.update(target)
+
+    def finish(self) -> CaseVerdict:
+        verdict = CaseVerdict()
+        for name, judgement in self.judgements.items():
+            why = self.failed.get(name)
+            if why is None:
+                verdict.outputs += self._judged(judgement)
+            else:
+                verdict.outputs += [
+                    OutputVerdict(name, p.name, passed=False, reason=why, elements=judgement.output.size, headroom=0.0)
+                    for p in judgement.chosen
+                ]
+        for trust in self.trusts.values():
+            verdict.untrusted += trust.survivors()
+        return verdict
+
+    def _judged(self, judgement: OutputJudgement) -> list[OutputVerdict]:
+        if judgement.seen != judgement.output.size:
+            raise RuntimeError(
+                f"the golden of {judgement.output.name} covers {judgement.seen} of {judgement.output.size} elements ({self.case.id})"
+            )
+        return judgement.finish()
+
+
+def judge_case(
+    case: Case,
+    operator: Operator,
+    golden: Iterable[GoldenBlock],
+    actual: Arrays,
+    *,
+    profiles: Sequence[str],
+    inputs: Mapping[str, TensorData] | None = None,
+    benchmark: Arrays | Callable[[], Arrays] | None = None,
+    tiling: Tiling | None = None,
+    trust: bool = True,
+    options: Mapping[str, float] | None = None,
+) -> CaseVerdict:
+    """The verdict on what an operator returned for a case.
+
+    ``golden`` are the case's golden blocks, ``actual`` the outputs in storage dtype and shape, ``profiles`` the names to judge
+    by (all must pass). ``inputs`` serve the trust check (copies of inputs, alternative computations) and, for profiles that
+    need it, the benchmark when ``benchmark`` (outputs, or a function that returns them) is not given. ``tiling`` tells
+    cores and tiles. ``options``: rtol and atol for profile isclose. Raises ``UsageError`` where a profile cannot judge.
+    """
+    chosen = [registry.get(name) for name in dict.fromkeys(profiles)]
+    # Inf and NaN are values to compare here, not accidents.
+    with np.errstate(all="ignore"):
+        judgement = CaseJudgement(case, operator, actual, chosen, inputs, benchmark, tiling, trust, options or {})
+        for block in golden:
+            judgement.update(block)
+        return judgement.finish()

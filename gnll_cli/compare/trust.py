@@ -1,0 +1,200 @@
+"""A case that cannot fail is not a test: what would pass without computing.
+
+One output at a time, the others golden: a candidate counts only where it passes every profile of the case. Candidates are
+looked at block by block and dropped at the first block that refutes them, so that a sound case costs next to nothing.
+The elements of an output outside a core's slice are taken as met without error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gnll_cli import dtypes
+from gnll_cli.compare.block import F64, Block, Output, Target, rounded
+from gnll_cli.compare.profile import Judge
+from gnll_cli.golden.interface import GoldenBlock, TensorData
+
+#: Elements of a block that are looked at first: enough to refute what computes nothing.
+PROBE = 1024
+
+Source = Callable[[int, int], F64]
+
+
+class Stream:
+    """The golden of an alternative computation, run lazily, only as far as someone asks."""
+
+    def __init__(self, start: Callable[[], Iterator[GoldenBlock]]) -> None:
+        self._start = start
+        self._blocks: Iterator[GoldenBlock] | None = None
+        self._kept: dict[str, list[GoldenBlock]] = {}
+
+    def take(self, output: str, start: int, stop: int) -> F64:
+        """Golden values [start, stop) of an output. What lies before ``start`` is forgotten: ask in order."""
+        if self._blocks is None:
+            self._blocks = self._start()
+        kept = self._kept.setdefault(output, [])
+        kept[:] = [b for b in kept if b.start + b.value.size > start]
+        while not kept or kept[-1].start + kept[-1].value.size < stop:
+            block = next(self._blocks)
+            if block.output != output or block.start + block.value.size > start:
+                self._kept.setdefault(block.output, []).append(block)
+        values = [b.value[max(start - b.start, 0) : stop - b.start] for b in kept if b.start < stop]
+        return values[0] if len(values) == 1 else np.concatenate(values)
+
+
+class OutputTrust:
+    """The candidates of one output under the judges of all its profiles."""
+
+    def __init__(
+        self,
+        output: Output,
+        judges: Sequence[Judge],
+        sources: Sequence[tuple[str, Source]],
+        slices: Sequence[tuple[str, int, int]],
+    ) -> None:
+        self.output = output
+        self.judges = judges
+        self.names = ["zeros", "ones", *(name for name, _ in sources)]
+        self.sources = [source for _, source in sources]
+        self.slice_names = [name for name, _, _ in slices]
+        self.ranges = np.array([(a, b) for _, a, b in slices], dtype=np.int64).reshape(-1, 2)
+        self.rows: npt.NDArray[np.int64] = np.arange(len(self.names))
+        self.parts: npt.NDArray[np.int64] = np.arange(len(self.ranges))
+        self._row_totals: list[list[npt.NDArray[Any]]] = [[] for _ in judges]
+        self._part_totals: list[list[npt.NDArray[Any]]] = [[] for _ in judges]
+
+    @property
+    def alive(self) -> bool:
+        return bool(self.rows.size or self.parts.size)
+
+    def update(self, target: Target) -> None:
+        """Look at a block of the golden."""
+        size = target.value.size
+        hit = self._ranges_in(target.start, target.start + size)
+        if not size or not (self.rows.size or hit.size):
+            return
+        if hit.size or size <= PROBE * 2:
+            self._look(target, hit)
+            return
+        self._look(target.part(0, PROBE), hit)
+        if self.rows.size:
+            self._look(target.part(PROBE, size), hit)
+
+    def _ranges_in(self, start: int, stop: int) -> npt.NDArray[np.int64]:
+        """The slices still alive that meet [start, stop)."""
+        if not self.parts.size:
+            return self.parts
+        ranges = self.ranges[self.parts]
+        return self.parts[(ranges[:, 0] < stop) & (ranges[:, 1] > start)]
+
+    def _look(self, target: Target, hit: npt.NDArray[np.int64]) -> None:
+        size = target.value.size
+        rows = self.rows
+        # Slices are judged on the row of zeros, which is there for them even when zeros everywhere are refuted.
+        lead = 0 if not hit.size or (rows.size and rows[0] == 0) else 1
+        values = np.zeros((len(rows) + lead, size))
+        for i, row in enumerate(rows, lead):
+            if row == 1:
+                values[i] = 1.0
+            elif row > 1:
+                values[i] = self.sources[row - 2](target.start, target.start + size)
+        block = Block(target, values)
+        alive_rows = np.ones(len(rows), dtype=bool)
+        alive_parts = np.ones(len(hit), dtype=bool)
+        cuts = self._cuts(target, hit) if hit.size else None
+        for j, judge in enumerate(self.judges):
+            parts = judge.trial(block)
+            if len(rows):
+                reduced = [ufunc.reduce(x[lead:], axis=1) for ufunc, x in parts]
+                alive_rows &= self._merge(self._row_totals[j], parts, rows, reduced, judge, len(self.names))
+            if cuts is not None:
+                reduced = [_reduce_ranges(ufunc, x[0], cuts) for ufunc, x in parts]
+                alive_parts &= self._merge(self._part_totals[j], parts, hit, reduced, judge, len(self.ranges))
+        self.rows = rows[alive_rows]
+        if hit.size and not alive_parts.all():
+            self.parts = np.setdiff1d(self.parts, hit[~alive_parts], assume_unique=True)
+
+    def _cuts(self, target: Target, hit: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        ranges = self.ranges[hit] - target.start
+        return np.clip(ranges, 0, target.value.size).reshape(-1)
+
+    def _merge(
+        self,
+        totals: list[npt.NDArray[Any]],
+        parts: Sequence[tuple[np.ufunc, npt.NDArray[Any]]],
+        which: npt.NDArray[np.int64],
+        reduced: Sequence[npt.NDArray[Any]],
+        judge: Judge,
+        count: int,
+    ) -> npt.NDArray[np.bool_]:
+        """Add a block's quantities to the totals of the candidates ``which``; those that still pass."""
+        if not totals:
+            totals.extend(np.zeros(count, dtype=x.dtype) for x in reduced)
+        for i, (ufunc, _) in enumerate(parts):
+            totals[i][which] = ufunc(totals[i][which], reduced[i])
+        return judge.survives([t[which] for t in totals], False)
+
+    def survivors(self) -> list[str]:
+        """In words, what would pass; call when all blocks are through."""
+        name = self.output.name
+        if not self.output.size:
+            return [f"{name} has no elements: any result would pass"]
+        rows, parts = self.rows, self.parts
+        for j, judge in enumerate(self.judges):
+            if rows.size and self._row_totals[j]:
+                rows = rows[judge.survives([t[rows] for t in self._row_totals[j]], True)]
+            if parts.size and self._part_totals[j]:
+                parts = parts[judge.survives([t[parts] for t in self._part_totals[j]], True)]
+        found = [f"{self.names[row]} would pass in {name}" for row in rows]
+        # Zeros everywhere include zeros in every slice.
+        if 0 not in rows:
+            found += [f"{self.slice_names[part]} of {name} left zero would pass" for part in parts]
+        return found
+
+
+def _reduce_ranges(ufunc: np.ufunc, x: npt.NDArray[Any], cuts: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    """Reduce [cuts[0], cuts[1]), [cuts[2], cuts[3]), ... of x; every range holds at least one element."""
+    # reduceat takes pairs of indices in any order, but none equal to the length: one neutral element stands there.
+    padded = np.concatenate((x, x[:1]))
+    return np.asarray(ufunc.reduceat(padded, cuts)[::2])
+
+
+def slices_of(slices: Sequence[tuple[int, int]], tile: int, size: int) -> list[tuple[str, int, int]]:
+    """The stretches of an output that one core, or the last tile, writes: (name, start, stop).
+
+    Cores count only where two or more of them work; the last tile only where it is not the whole output nor a core's slice.
+    """
+    working = [(core, start, stop) for core, (start, stop) in enumerate(slices) if stop > start]
+    found = [(f"core {core}'s slice", start, stop) for core, start, stop in working] if len(working) > 1 else []
+    if working and tile > 0:
+        _, start, stop = working[-1]
+        last = start + (stop - start - 1) // tile * tile
+        if last > start:
+            found.append(("the last tile", last, stop))
+    return [s for s in found if s[2] - s[1] < size]
+
+
+def copies_of(output: Output, inputs: Mapping[str, TensorData]) -> list[tuple[str, Source]]:
+    """A copy of each input that has as many elements as the output."""
+    return [(f"a copy of {name}", _copy(output, data)) for name, data in inputs.items() if data.size == output.size]
+
+
+def _copy(output: Output, data: TensorData) -> Source:
+    def read(start: int, stop: int) -> F64:
+        values = dtypes.to_float64(data.read(start, stop))
+        return values if data.dtype == output.dtype.name else rounded(values, output.dtype)
+
+    return read
+
+
+def alternative(output: Output, stream: Stream) -> Source:
+    """The golden of another computation, as the output's dtype holds it."""
+
+    def read(start: int, stop: int) -> F64:
+        return rounded(stream.take(output.name, start, stop), output.dtype)
+
+    return read
