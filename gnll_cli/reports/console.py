@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import textwrap
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TextIO
@@ -143,6 +144,7 @@ class Console:
         if not self._quiet:
             if self._red > FULL:
                 self._line(f"the first {FULL} of {self._red} cases that are not green are explained above", "red")
+            self._line("")
             for line in self._table(summary["axes"]):
                 self._line(line, whole=True)
         for warning in summary["warnings"]:
@@ -200,12 +202,17 @@ class Console:
             elif whole:
                 self._rich.print(safe, style=style or None, soft_wrap=True)
             else:
-                from rich.padding import Padding
-                from rich.text import Text
-
-                nested = len(safe) - len(safe.lstrip(" "))
-                body = Text(safe.lstrip(" "), style=style, overflow="fold")
-                self._rich.print(Padding(body, (0, 0, 0, indent + nested), expand=False))
+                # Continuation lines hang, so that they are not taken for lines of their own.
+                before = " " * (indent + len(safe) - len(safe.lstrip(" ")))
+                width = max(20, self._rich.width)
+                for part in textwrap.wrap(
+                    safe.strip(),
+                    width,
+                    initial_indent=before,
+                    subsequent_indent=before + "    ",
+                    break_on_hyphens=False,
+                ):
+                    self._rich.print(part, style=style or None, soft_wrap=True)
         except BrokenPipeError:
             self._give_up()
 
