@@ -1,6 +1,6 @@
 """The seam of a runner: it takes a case and its inputs and hands back what the operator did.
 
-A module of this folder with ``RUNNER: type[Runner]`` is a backend under the name ``RUNNER.name``.
+A module of this folder with ``RUNNER: type[Runner]`` is a backend; it is named as its file, and so is ``RUNNER.name``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy.typing as npt
 
 from gnll_cli.cases.model import Case
+from gnll_cli.errors import UnavailableError
 from gnll_cli.golden.interface import TensorData
 from gnll_cli.operators.interface import Operator, Tiling
 
@@ -63,6 +64,13 @@ class Runner(ABC):
     def missing(cls, options: RunnerOptions) -> str | None:
         """What is missing on this machine to use the backend, with the command that fixes it; None when nothing is."""
         return None
+
+    @classmethod
+    def require(cls, options: RunnerOptions) -> None:
+        """Raise ``UnavailableError`` where something is missing; a backend with options of its own checks those too."""
+        missing = cls.missing(options)
+        if missing is not None:
+            raise UnavailableError(f"backend '{cls.name}' cannot run here: {missing}")
 
     @classmethod
     def environment(cls, options: RunnerOptions) -> dict[str, Any]:
