@@ -191,9 +191,7 @@ def _check_range(kind: str, args: list[Argument], usage: str) -> None:
             raise ValueError(f"the standard deviation of normal is not below 0, not {_argument_text(second)}; {usage}")
         return
     if isinstance(low, float) and isinstance(high, float) and low > high:
-        raise ValueError(
-            f"{kind} goes from low to high, not from {number_text(low)} to {number_text(high)}; {usage}"
-        )
+        raise ValueError(f"{kind} goes from low to high, not from {number_text(low)} to {number_text(high)}; {usage}")
     if kind == "spread":
         for argument in (low, high):
             if (isinstance(argument, float) and argument <= 0) or (

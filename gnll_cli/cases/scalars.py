@@ -60,12 +60,14 @@ def _word(text: str) -> Scalar:
 
 
 def _number(text: str) -> Scalar:
-    if len(text) > _DIGITS and not text.strip("+-.0123456789eE_"):
+    if len(text) > _DIGITS and not text.strip("+-.0123456789eEabcdfABCDFxXoO_:"):
         raise ScalarError(f"a number of {len(text)} characters", f"write it in at most {_DIGITS}")
     if _INTEGER.fullmatch(text):
         value = int(text)
-        # The sign of a zero matters in tensor data.
-        return -0.0 if value == 0 and text.startswith("-") else value
+        if value == 0 and text.startswith("-"):
+            # The sign of a zero matters in tensor data.
+            return -0.0
+        return value if -(2**63) <= value < 2**63 else _float(text)
     if _LEADING_ZERO.fullmatch(text):
         digits = text.lstrip("+-").lstrip("0") or "0"
         sign = "-" if text.startswith("-") else ""
@@ -74,15 +76,20 @@ def _number(text: str) -> Scalar:
             f'write {sign}{digits} for the decimal number, or "{text}" in quotes for the text',
         )
     if _FLOAT.fullmatch(text):
-        number = float(text)
-        if math.isinf(number):
-            raise ScalarError(f"'{text}' is beyond the largest float64", "write inf for the infinity")
-        return number
+        return _float(text)
     word = text.lstrip("+-").removeprefix(".").lower()
     if word in _WORDS and re.fullmatch(r"[-+]?\.?[A-Za-z]+", text):
         return -_WORDS[word] if text.startswith("-") else _WORDS[word]
     _refuse_look_alikes(text)
     return text
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        shown = text if len(text) <= 40 else f"{text[:37]}..."
+        raise ScalarError(f"'{shown}' is beyond the largest float64", "write inf for the infinity")
+    return number
 
 
 def _refuse_look_alikes(text: str) -> None:
@@ -91,7 +98,9 @@ def _refuse_look_alikes(text: str) -> None:
             decimal = f"{int(text.replace('_', ''), 0)} for the number"
         except ValueError:
             decimal = "the number in decimal"
-        raise ScalarError(f"'{text}' is a number in another base", f'write {decimal}, or "{text}" in quotes for the text')
+        raise ScalarError(
+            f"'{text}' is a number in another base", f'write {decimal}, or "{text}" in quotes for the text'
+        )
     if "_" in text and _UNDERSCORED.fullmatch(text):
         plain = text.replace("_", "")
         raise ScalarError(
