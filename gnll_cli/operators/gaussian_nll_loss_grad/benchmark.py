@@ -47,12 +47,13 @@ def _tile_sums(x: F32) -> F32:
     return x[:, 0]
 
 
-def _row_sums(x: F32) -> F32:
-    """Sum of each row of ``x`` [rows, n]: tiles by halves, then one tile after the other; ``x`` is overwritten."""
-    total = _tile_sums(x[:, :TILE]).copy()
-    for start in range(TILE, x.shape[1], TILE):
-        total += _tile_sums(x[:, start : start + TILE])
-    return total
+def _row_sums(x: F32, running: F32 | None) -> F32:
+    """``running`` plus each row of ``x`` [rows, n]: tiles by halves, then one tile after the other; ``x`` is overwritten."""
+    for start in range(0, x.shape[1], TILE):
+        tile = _tile_sums(x[:, start : start + TILE])
+        running = tile if running is None else running + tile
+    assert running is not None
+    return running
 
 
 def _ranges(total: int, r: int) -> Iterator[tuple[int, int]]:
@@ -77,7 +78,7 @@ def benchmark(case: Case, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, n
     grad_var = np.zeros(case.elements("var"), dtypes.DTYPES[case.dtypes["gradVar"]].storage)
     target = np.broadcast_to(arrays["target"], shape)
     half, one = np.float32(0.5), np.float32(1)
-    running = np.zeros(1, np.float32)
+    running: F32 | None = None
     with np.errstate(all="ignore"):
         if reduction != "none" and total:
             scalar = to_float32(arrays["gradOutput"].reshape(-1)[:1])
@@ -86,8 +87,8 @@ def benchmark(case: Case, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, n
         for start, stop in _ranges(total, r):
             go = _piece(arrays["gradOutput"], start, stop) if reduction == "none" else scalar
             v = np.maximum(_piece(arrays["var"], start // r, -(-stop // r)), eps)
-            if r > 1:
-                v = np.repeat(v, r) if stop - start >= r and start % r == 0 else v
+            if 1 < r <= _STEP:
+                v = np.repeat(v, r)
             d = _piece(arrays["input"], start, stop) - _piece(target, start, stop)
             grad_input[start:stop] = _round(d / v * go, case.dtypes["gradInput"])
             terms = one / v - d * d / (v * v)
@@ -95,16 +96,8 @@ def benchmark(case: Case, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, n
             if r == 1:
                 grad_var[start:stop] = _round(terms, case.dtypes["gradVar"])
                 continue
-            if r <= _STEP:
-                sums = _row_sums(terms.reshape(-1, r))
-                grad_var[start // r : stop // r] = _round(sums, case.dtypes["gradVar"])
-                continue
-            tiles = _row_sums(terms.reshape(1, -1)) if start % r == 0 else None
-            if tiles is not None:
-                running = tiles
-            else:
-                for tile in range(0, stop - start, TILE):
-                    running = running + _tile_sums(terms[None, tile : tile + TILE])
+            running = _row_sums(terms.reshape(-(-stop // r) - start // r, -1), running)
             if stop % r == 0:
-                grad_var[start // r : start // r + 1] = _round(running, case.dtypes["gradVar"])
+                grad_var[start // r : stop // r] = _round(running, case.dtypes["gradVar"])
+                running = None
     return {"gradInput": grad_input.reshape(shape), "gradVar": grad_var.reshape(case.shapes["var"])}
