@@ -10,7 +10,7 @@ from gnll_cli.cases import ids
 from gnll_cli.cases.model import Attribute as AttributeValue
 from gnll_cli.cases.model import Case, Distribution, Shape, seed_of
 from gnll_cli.cases.reader import Mark
-from gnll_cli.cases.settings import Context, Settings, file_size_problem
+from gnll_cli.cases.settings import Context, Settings, file_size_problem, profile_problem
 from gnll_cli.operators.interface import Operator
 
 
@@ -80,13 +80,14 @@ class Builder:
         self.context = context
         self.operator = context.operator
         self.registry = registry
-        self._enumerated = [a.name for a in self.operator.attributes if a.choices]
+        self._enumerated = {a.name: a.choices for a in self.operator.attributes if a.choices}
         self._uniform: dict[str, dict[str, str]] = {}
+        self._judged: dict[tuple[tuple[str, ...], str], tuple[str, str] | None] = {}
 
     def case(self, part: str, draft: Draft, axes: Mapping[str, str], mark: Mark) -> Case | None:
         """The case ``<stem>/<part>``, checked; None after a problem, which is told at ``mark``."""
         case = self.new(part, draft, axes)
-        problem = self.contract_problem(case) or self._id_problem(part)
+        problem = self.contract_problem(case) or self._id_problem(part) or self.profile_problem(case)
         if problem is None:
             problem = self._file_problem(case) or self.registry.problem(case, draft.content(self.operator))
         if problem is not None:
@@ -137,8 +138,10 @@ class Builder:
     def axes(self, draft: Draft, labels: Mapping[str, str], rank: int) -> dict[str, str]:
         """The labels by which summaries group a case."""
         axes = {"file": self.context.stem, "dtype": draft.dtype}
-        for name in self._enumerated:
-            axes[name] = str(draft.attributes[name])
+        for name, choices in self._enumerated.items():
+            # A text beyond the choices is what a refusal is about, not a value to group by.
+            if draft.attributes[name] in choices:
+                axes[name] = str(draft.attributes[name])
         axes.update(labels)
         axes["rank"] = str(rank)
         if draft.layout:
@@ -165,6 +168,15 @@ class Builder:
             f"the contract refuses this case as {demanded}, not as {case.reject}",
             f"change one thing of a valid case only, or write expect: {{reject: {demanded}}}",
         )
+
+    def profile_problem(self, case: Case) -> tuple[str, str] | None:
+        """What and hint where a profile of the case cannot judge its dtype."""
+        if case.reject is not None:
+            return None
+        key = (case.profile, case.dtype)
+        if key not in self._judged:
+            self._judged[key] = profile_problem(*key)
+        return self._judged[key]
 
     def _id_problem(self, part: str) -> tuple[str, str] | None:
         if len(part) > ids.MAX_PART:

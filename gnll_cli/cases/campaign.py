@@ -224,7 +224,10 @@ def campaign_of(root: Map, settings: Settings, context: Context, builder: Builde
     campaign = Campaign(int(said["count"]), ranks, elements, lists, settings, source, builder)
     try:
         for k in range(min(_SAMPLE, campaign.count)):
-            campaign.case(k)
+            problem = builder.profile_problem(campaign.case(k))
+            if problem is not None:
+                problems.add(root.keys_at["random"], *problem)
+                return None
     except GnllError as error:
         problems.add(root.keys_at["random"], error.what, error.hint)
         return None

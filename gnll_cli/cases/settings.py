@@ -12,7 +12,7 @@ from gnll_cli import dtypes
 from gnll_cli.cases import distributions
 from gnll_cli.cases.model import Attribute as AttributeValue
 from gnll_cli.cases.model import Distribution, Shape
-from gnll_cli.cases.reader import Map, Mark, Problems, printable
+from gnll_cli.cases.reader import Map, Mark, Problems, Seq, printable
 from gnll_cli.cases.schema import describe
 from gnll_cli.errors import nearest
 from gnll_cli.operators.interface import Attribute, Operator
@@ -20,6 +20,8 @@ from gnll_cli.operators.interface import Attribute, Operator
 #: A layout for every input that can have it, or one for each input named.
 Layout = str | Mapping[str, str]
 CONTIGUOUS = "contiguous"
+#: The one profile whose tolerances are options of the command line.
+_BY_OPTIONS = "isclose"
 #: Fewest dimensions that a layout other than contiguous makes sense for.
 _LAYOUT_RANK = {"transposed": 2, "sliced": 1, "offset": 0}
 
@@ -70,8 +72,7 @@ def override(settings: Settings, said: Map, context: Context, *, refusal: bool =
     if "layout" in said:
         changes["layout"] = layout_of(said["layout"], said.values_at["layout"], context)
     if "profile" in said:
-        named = said["profile"]
-        changes["profile"] = (named,) if isinstance(named, str) else tuple(named)
+        changes["profile"] = _profiles(said["profile"], said.values_at["profile"], context)
     for key in ("tier", "advisory"):
         if key in said:
             changes[key] = said[key]
@@ -80,6 +81,33 @@ def override(settings: Settings, said: Map, context: Context, *, refusal: bool =
     if "pair" in said:
         changes["pair"] = _pair(said["pair"], said.values_at["pair"], context)
     return replace(settings, **changes) if changes else settings
+
+
+def _profiles(said: Any, mark: Mark, context: Context) -> tuple[str, ...]:
+    from gnll_cli.compare import profiles
+
+    known = [name for name in profiles.names() if name != _BY_OPTIONS]
+    pairs = zip(said, said.items_at, strict=True) if isinstance(said, Seq) else [(said, mark)]
+    names = []
+    for name, at in pairs:
+        if name == _BY_OPTIONS:
+            hint = f"name it on the command line: --profile {name} --rtol R --atol A"
+            context.problems.add(at, f"profile {name} takes tolerances that a case file cannot give", hint)
+        elif name not in known:
+            context.problems.add(at, f"unknown profile '{printable(name)}'", nearest(name, known))
+        names.append(name)
+    return tuple(names)
+
+
+def profile_problem(names: tuple[str, ...], dtype: str) -> tuple[str, str] | None:
+    """What and hint where a profile cannot judge a dtype."""
+    from gnll_cli.compare import profiles
+
+    for name in names:
+        judged = profiles.get(name).dtypes()
+        if judged is not None and dtype not in judged:
+            return f"profile {name} cannot judge {dtype}", f"it judges {', '.join(judged)}; name another profile"
+    return None
 
 
 def _pair(name: str, mark: Mark, context: Context) -> str | None:

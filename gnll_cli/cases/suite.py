@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from gnll_cli import operators
@@ -88,6 +89,13 @@ class Suite:
             numbers = selection.parse_shard(shard) if isinstance(shard, str) else selection.check_shard(*shard)
         stream = self._stream(tiers, wanted, predicate, campaign_seed)
         return stream if numbers is None else selection.shard(stream, *numbers)
+
+    def sample(self, drawn: int = 20) -> Iterator[Case]:
+        """Every explicit case, and the first ``drawn`` of each campaign."""
+        for file in self.files:
+            yield from file.cases
+            if file.campaign is not None:
+                yield from islice(file.campaign.cases(), drawn)
 
     def count(
         self,
