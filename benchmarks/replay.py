@@ -124,8 +124,9 @@ def _one_ulp(a: Array, b: Array) -> Array:
     """float32 quotients rounded to the farther neighbour: the error is between half a ULP and one ULP."""
     y = a / b
     excess = a.astype(np.float64) / b.astype(np.float64) - y
-    # An exact quotient stays: a division of 1 ULP may, and zero divided stays zero.
-    return np.where(excess == 0, y, np.nextafter(y, np.copysign(np.float32(np.inf), excess.astype(np.float32))))
+    # An exact quotient stays (a division of 1 ULP may be exact), and so does what overflowed.
+    keep = (excess == 0) | ~np.isfinite(y)
+    return np.where(keep, y, np.nextafter(y, np.where(excess > 0, np.float32(np.inf), np.float32(-np.inf))))
 
 
 def _grad_input(name: str, c: Array, d: Array, v: Array, go: Array, scale: Array, divide: Divide) -> Array:
