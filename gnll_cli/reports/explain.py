@@ -95,16 +95,18 @@ def figure(value: object) -> str:
 def _output(output: Mapping[str, Any]) -> list[str]:
     name = f"{output['name']} under {output['profile']}"
     elements, mismatched = output.get("elements") or 0, output.get("mismatched") or 0
-    undecided = output["passed"] or not output.get("decided", True)
-    if mismatched:
-        share = 100.0 * mismatched / elements if elements else 0.0
-        head = f"{name}: {mismatched} of {elements} elements are wrong ({share:.3g} %)"
-    elif undecided:
-        head = f"{name}: not decided, the golden is not accurate enough"
-    else:
-        head = f"{name}: not passed, {elements} elements"
-    lines = [head]
-    lines += _multi(output.get("reason") or "", "  ") if output.get("reason") else []
+    reason = str(output.get("reason") or "")
+    if not reason and mismatched:
+        reason = f"{mismatched} of {elements} elements are wrong"
+    elif not reason:
+        undecided = output["passed"] or not output.get("decided", True)
+        reason = "the golden is not accurate enough to decide" if undecided else "not passed"
+    first, *rest = _multi(reason)
+    percent = f" ({100.0 * mismatched / elements:.3g} % of the elements)" if mismatched and elements else ""
+    lines = [f"{name}: {first}{percent}", *(f"  {line}" for line in rest)]
+    rule = str(output.get("limit_text") or "")
+    if rule in reason:
+        rule = ""  # told already
     if output.get("worst_index") is not None:
         worst = (
             f"  worst at {shape_text(output['worst_index'])}: actual {figure(output.get('worst_actual'))}, "
@@ -115,11 +117,13 @@ def _output(output: Mapping[str, Any]) -> list[str]:
             worst += f", error {error_figure(abs(actual - golden))}"
         if output.get("limit") is not None:
             worst += f", limit {figure(output['limit'])}"
-        if output.get("limit_text"):
-            worst += f" ({output['limit_text']})"
-        lines.append(worst)
-    elif output.get("limit_text"):
-        lines.append(f"  limit: {output['limit_text']}")
+        lines.append(f"{worst} ({rule})" if rule else worst)
+    elif rule:
+        lines.append(f"  limit: {rule}")
+    if output.get("first_bad_index") is not None:
+        lines.append(f"  first wrong at {shape_text(output['first_bad_index'])}")
+    unwritten = 0 if "not written" in reason else output.get("unwritten") or 0
+    lines += _location(output.get("location"), unwritten)
     errors = [
         f"{label} {error_figure(output[key])}"
         for key, label in (
@@ -133,9 +137,6 @@ def _output(output: Mapping[str, Any]) -> list[str]:
     ]
     if errors:
         lines.append(f"  errors: {', '.join(errors)}")
-    if output.get("first_bad_index") is not None:
-        lines.append(f"  first wrong at {shape_text(output['first_bad_index'])}")
-    lines += _location(output.get("location"), output.get("unwritten") or 0)
     lines += [f"  note: {note}" for note in output.get("notes") or ()]
     return lines
 

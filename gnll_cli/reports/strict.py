@@ -64,9 +64,7 @@ def encode_record(record: Mapping[str, Any]) -> bytes:
 
 def _finite(output: dict[str, Any]) -> dict[str, Any]:
     odd = {
-        key: str(float(value))
-        for key, value in output.items()
-        if isinstance(value, float) and (value - value) != 0.0  # Inf - Inf is NaN
+        key: str(float(value)) for key, value in output.items() if isinstance(value, float) and not math.isfinite(value)
     }
     return {**output, **odd} if odd else output
 

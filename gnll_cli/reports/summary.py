@@ -39,7 +39,8 @@ def facts(record: Mapping[str, Any]) -> Facts:
     axes = record.get("axes")
     profiles: dict[str, tuple[bool, float | None]] = {}
     for output in record.get("outputs") or ():
-        name, passed, headroom = output["profile"], bool(output["passed"]), strict.number(output.get("headroom"))
+        name, headroom = output["profile"], strict.number(output.get("headroom"))
+        passed = bool(output["passed"] and output.get("decided", True))
         if name in profiles:
             before = profiles[name]
             profiles[name] = (before[0] and passed, least((before[1], headroom)))

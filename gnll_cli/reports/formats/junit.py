@@ -1,8 +1,8 @@
 """junit.xml: one suite per case file, for the test pages of CI systems.
 
 Crashed, timeout and error are errors; other statuses that are not green are failures; skipped and known are
-skipped. A run that is not complete gets one more test case with an error, since consumers of this format would
-otherwise take it for a small green run.
+skipped. A run that is not complete, or in which nothing was executed, gets one more test case with an error, since
+consumers of this format would otherwise take it for a small green run.
 """
 
 from __future__ import annotations
@@ -112,13 +112,14 @@ def write(report: Report, stream: TextIO) -> None:
         if file not in suites:
             suites[file] = _Suite(file)
         suites[file].add(case)
-    if not report.summary["complete"]:
+    summary = report.summary
+    if not summary["green"] and (not summary["complete"] or not any(s.failures + s.errors for s in suites.values())):
         broken = _Suite("gnll")
         broken.tests = broken.errors = 1
-        text = attribute(headline(report.summary))
+        text = attribute(headline(summary))
         broken.lines.append(
-            f'  <testcase classname="gnll" name="the run is complete" time="0.000000">\n'
-            f'   <error type="incomplete" message={text}/>\n'
+            f'  <testcase classname="gnll" name="the run as a whole" time="0.000000">\n'
+            f'   <error type="not green" message={text}/>\n'
             "  </testcase>"
         )
         suites["\0incomplete"] = broken
