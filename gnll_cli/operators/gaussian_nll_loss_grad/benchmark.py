@@ -57,7 +57,9 @@ def _row_sums(x: F32, running: F32 | None) -> F32:
 
 
 def _ranges(total: int, r: int) -> Iterator[tuple[int, int]]:
-    """Flat ranges of input: whole groups of r elements, or whole tiles of one group."""
+    """Flat ranges of input: whole groups of r elements, or whole tiles of one group; none for an empty input (r may be 0)."""
+    if total == 0:
+        return
     if r <= _STEP:
         step = _STEP // r * r
         yield from ((start, min(start + step, total)) for start in range(0, total, step))

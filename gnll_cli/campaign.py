@@ -1,0 +1,238 @@
+"""A run from its options to its exit code: select cases, run them in workers, report."""
+
+from __future__ import annotations
+
+import platform
+import signal
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from types import FrameType
+from typing import Any
+
+from gnll_cli import cases, operators, pipeline, runners
+from gnll_cli.cases.model import Case
+from gnll_cli.compare import profiles as accuracy
+from gnll_cli.errors import UnavailableError, UsageError
+from gnll_cli.pipeline import PipelineOptions, Record
+from gnll_cli.reports import GREEN, Console, Finished, RunReport, load_known
+from gnll_cli.runners.interface import RunnerOptions
+from gnll_cli.runners.workers import Death, default_jobs, run_cases
+
+#: What decides the data, the arithmetic of the harness and the verdicts: part of every report and of every fingerprint.
+VERSIONS = ("gnll-cli", "numpy", "ml_dtypes")
+
+
+@dataclass(frozen=True)
+class CampaignOptions:
+    """The options of ``gnll run``; the defaults are its defaults."""
+
+    paths: tuple[str, ...] = ("cases/",)
+    backend: str = "numpy"
+    exec_command: str | None = None
+    profiles: tuple[str, ...] = ()
+    tolerances: dict[str, float] | None = None
+    keyword: str | None = None
+    dtypes: tuple[str, ...] = ()
+    tier: str = "full"
+    shard: str | None = None
+    jobs: int | None = None
+    seed: int = 0
+    repeat: int = 1
+    timeout: float = 60.0
+    maxfail: int | None = None
+    report_dir: str = "reports/"
+    resume: bool = False
+    known: str | None = None
+    advisory: str = "show"
+
+    @property
+    def restricted(self) -> bool:
+        """True where cases of the suite are left out on purpose."""
+        return bool(self.keyword or self.dtypes or self.shard)
+
+
+def run(options: CampaignOptions, console: Console) -> Finished:
+    """Run the campaign and write its reports.
+
+    Raises ``UsageError`` and ``CaseFileError`` (exit code 2) and ``UnavailableError`` (3). An interrupt (SIGINT, SIGTERM)
+    ends the run; the reports of what ran are written.
+    """
+    accuracy.definitions(options.profiles)  # a wrong name is told before anything runs
+    suite = cases.load(options.paths)
+    runner = runners.get(options.backend)
+    runner_options = RunnerOptions(options.backend, timeout=options.timeout, exec_command=options.exec_command)
+    missing = runner.missing(runner_options)
+    if missing is not None:
+        raise UnavailableError(missing, where=f"--backend {options.backend}")
+    shared = PipelineOptions(
+        runner=runner_options,
+        profiles=options.profiles,
+        tolerances=options.tolerances,
+        repeat=options.repeat,
+        advisory=options.advisory,
+        campaign_seed=options.seed,
+        repro=_repro(options),
+    )
+
+    def selected() -> Iterator[Case]:
+        return suite.cases(
+            tier=options.tier,
+            dtype=options.dtypes or None,
+            keyword=options.keyword,
+            shard=options.shard,
+            campaign_seed=options.seed,
+        )
+
+    total, names, used = _survey(selected(), options.profiles)
+    if total == 0:
+        raise UsageError(
+            "no case is selected",
+            where=" ".join(options.paths),
+            hint="`gnll list` shows what there is; -k, --dtype, --tier and --shard choose from it",
+        )
+    environment = {
+        "backend": options.backend,
+        "operators": names,
+        "runner": runner.environment(runner_options),
+        "versions": {name: version(name) for name in VERSIONS},
+        "python": platform.python_version(),
+        "machine": {"system": platform.system(), "machine": platform.machine(), "release": platform.release()},
+        "profiles": accuracy.definitions(used),
+    }
+    jobs = options.jobs or default_jobs()
+    selection = {**asdict(options), "jobs": jobs, "restricted": options.restricted}
+    known = load_known(options.known) if options.known else None
+    with (
+        RunReport(
+            options.report_dir,
+            environment,
+            selection,
+            total,
+            fingerprint=_fingerprint(environment, options),
+            resume=options.resume,
+            known=known,
+        ) as report,
+        console,
+    ):
+        console.start(total, f"gnll {version('gnll-cli')}: {total} cases on backend {options.backend}, {jobs} jobs")
+        return _run(selected(), shared, options, jobs, report, console)
+
+
+def _run(
+    selected: Iterator[Case],
+    shared: PipelineOptions,
+    options: CampaignOptions,
+    jobs: int,
+    report: RunReport,
+    console: Console,
+) -> Finished:
+    red = 0
+
+    def take(record: Record) -> bool:
+        """Count and show a reported record; True where the run has to stop for it."""
+        nonlocal red
+        console.case(record)
+        red += record["status"] not in GREEN
+        return options.maxfail is not None and red >= options.maxfail
+
+    in_flight: dict[int, tuple[int, Case]] = {}
+    full = False
+
+    def feed() -> Iterator[Case]:
+        """The cases to run; those that an interrupted run has done already are reported on the way."""
+        nonlocal full
+        position = 0
+        for index, case in enumerate(selected):
+            if full:
+                return
+            if report.is_done(case.id, pipeline.fingerprint(case)):
+                full = take(report.reuse(index, case.id))
+                continue
+            in_flight[position] = (index, case)
+            position += 1
+            yield case
+
+    interrupted = False
+    with _terminate_as_interrupt():
+        answers = run_cases(feed(), "gnll_cli.pipeline:start", shared, jobs=jobs, timeout=options.timeout)
+        try:
+            for position, answer in answers:
+                index, case = in_flight.pop(position)
+                if isinstance(answer, Death):
+                    answer = _death(case, shared, answer)
+                full = take(report.add(index, answer)) or full
+                if full:
+                    break
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            answers.close()  # type: ignore[attr-defined]
+    finished = report.finish(interrupted=interrupted, stopped=f"--maxfail {options.maxfail}" if full else "")
+    console.finish(finished)
+    return finished
+
+
+def _death(case: Case, shared: PipelineOptions, death: Death) -> Record:
+    record = pipeline.death_record(case, shared, death.kind, death.reason, death.phase)
+    record["seconds"] = {death.phase or "start": death.seconds}
+    if death.output:
+        record["diagnostics"].append({"kind": "output", "severity": "warning", "message": death.output})
+    return record
+
+
+def _survey(selected: Iterator[Case], override: tuple[str, ...]) -> tuple[int, list[str], list[str]]:
+    """How many cases are selected, and which operators and profiles they name; no case is kept."""
+    total = 0
+    names: set[str] = set()
+    used = set(override)
+    for case in selected:
+        total += 1
+        names.add(case.operator)
+        if not override:
+            used.update(case.profile)
+    for name in sorted(names):
+        operators.get(name)
+    return total, sorted(names), sorted(used)
+
+
+def _repro(options: CampaignOptions) -> tuple[str, ...]:
+    """The options that decide what one case does, for its line to reproduce."""
+    words: list[str] = ["--backend", options.backend]
+    if options.exec_command is not None:
+        words += ["--exec", options.exec_command]
+    for profile in options.profiles:
+        words += ["--profile", profile]
+    for name, value in (options.tolerances or {}).items():
+        words += [f"--{name}", repr(value)]
+    if options.seed:
+        words += ["--seed", str(options.seed)]
+    if options.repeat > 1:
+        words += ["--repeat", str(options.repeat)]
+    if options.timeout != CampaignOptions.timeout:
+        words += ["--timeout", f"{options.timeout:g}"]
+    return tuple(words)
+
+
+def _fingerprint(environment: dict[str, Any], options: CampaignOptions) -> dict[str, Any]:
+    """What must be the same for the records of an interrupted run to be used again.
+
+    The list of known failures is no part of it: the journal holds the records as they were before it was applied.
+    """
+    parts = {key: environment[key] for key in ("backend", "runner", "versions", "python", "profiles")}
+    for key in ("profiles", "tolerances", "seed", "repeat", "timeout", "advisory", "exec_command"):
+        parts[f"option {key}"] = asdict(options)[key]
+    return parts
+
+
+class _terminate_as_interrupt:
+    """SIGTERM ends a run as Ctrl-C does: with its reports written."""
+
+    def __enter__(self) -> None:
+        def interrupt(signum: int, frame: FrameType | None) -> None:
+            raise KeyboardInterrupt
+
+        self._before = signal.signal(signal.SIGTERM, interrupt)
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGTERM, self._before)
