@@ -81,15 +81,25 @@ class Builder:
         self.operator = context.operator
         self.registry = registry
         self._enumerated = {a.name: a.choices for a in self.operator.attributes if a.choices}
+        self._told: set[tuple[Any, ...]] = set()
         self._uniform: dict[str, dict[str, str]] = {}
         self._judged: dict[tuple[tuple[str, ...], str], tuple[str, str] | None] = {}
 
     def case(self, part: str, draft: Draft, axes: Mapping[str, str], mark: Mark) -> Case | None:
-        """The case ``<stem>/<part>``, checked; None after a problem, which is told at ``mark``."""
+        """The case ``<stem>/<part>``, checked; None after a problem, which is told at ``mark``.
+
+        What the contract or a profile says of many combinations of one matrix is told of the first.
+        """
         case = self.new(part, draft, axes)
-        problem = self.contract_problem(case) or self._id_problem(part) or self.profile_problem(case)
-        if problem is None:
-            problem = self._file_problem(case) or self.registry.problem(case, draft.content(self.operator))
+        problem = self.contract_problem(case) or self.profile_problem(case)
+        if problem is not None:
+            key = (mark, *problem)
+            if key not in self._told:
+                self._told.add(key)
+                self.context.problems.add(mark, f"'{case.id}': {problem[0]}", problem[1])
+            return None
+        problem = self._id_problem(part) or self._file_problem(case)
+        problem = problem or self.registry.problem(case, draft.content(self.operator))
         if problem is not None:
             self.context.problems.add(mark, *problem)
             return None

@@ -481,7 +481,14 @@ class Matrix:
         same = self.dropped["same"]
         case = self._draft(draft, geometry, layout, data.name, set(chosen) | set(self.axes), mark)
         if self.dropped["same"] > same:
-            self.warnings.append((mark, "this entry of 'include' is a case of the matrix already", "remove it"))
+            what = "this entry of 'include' is there already, in the matrix or before it"
+            if settings == self.settings:
+                self.warnings.append((mark, what, "remove it"))
+            else:
+                # Dropping it would lose what it declares.
+                self.context.problems.add(
+                    mark, what, "to declare something else of it, exclude it from the matrix first"
+                )
         return case
 
     def _impossible_form(self, entry: Map, texts: Mapping[str, str], base: Shape) -> None:
