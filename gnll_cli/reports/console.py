@@ -175,7 +175,7 @@ class Console:
         if not rows:
             return []
         widths = [max(len(title), *(len(row[1][i]) for row in rows if row[1])) for i, title in enumerate(head)]
-        first = max(len(text) for text, _ in rows)
+        first = max(12, *(len(text) for text, _ in rows))
         if self._rich is not None:
             first = max(12, min(first, self._rich.width - sum(widths) - 2 * len(widths)))
         lines = [" " * first + "".join(f"  {title:>{width}}" for title, width in zip(head, widths, strict=True))]

@@ -176,7 +176,7 @@ def _entry(path: Path | str, node: yaml.Node) -> tuple[KnownEntry | None, list[G
         elif not isinstance(value_node, yaml.ScalarNode):
             problems.append(UsageError(f"'{key}' must be text", where=where))
             values[key] = ""
-        elif value_node.tag != "tag:yaml.org,2002:str":
+        elif value_node.tag != "tag:yaml.org,2002:str" and value_node.value:
             hint = f"write '{value_node.value}' in quotes if it is meant as text"
             problems.append(UsageError(f"'{key}' must be text", where=where, hint=hint))
             values[key] = ""

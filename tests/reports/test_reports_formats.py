@@ -194,7 +194,8 @@ def test_junit_counts_what_it_holds() -> None:
         assert element.get("failures") == str(len(element.findall(".//failure")))
         assert element.get("errors") == str(len(element.findall(".//error")))
         assert element.get("skipped") == str(len(element.findall(".//skipped")))
-    # By the table of statuses: failed twice, refused and accepted wrongly, untrusted, fixed; crashed, timeout, error; ...
+    # By the table of statuses: failed twice, refused and accepted wrongly, untrusted, fixed; crashed, timeout, error;
+    # skipped, known.
     assert (root.get("tests"), root.get("failures"), root.get("errors"), root.get("skipped")) == ("13", "6", "3", "2")
     assert suites["cases/refusals.yaml"][1].get("classname") == "cases.refusals"
     assert float(root.get("time", "")) == pytest.approx(13 * 0.75)
