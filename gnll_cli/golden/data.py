@@ -74,19 +74,17 @@ class DrawnData(_Data):
 class RawFileData(_Data):
     """A raw file, little-endian, C order, read by ranges (so that memory stays bounded); its size must fit the shape."""
 
-    __slots__ = ("_file", "path")
+    __slots__ = ("path",)
 
     def __init__(self, path: Path, dtype: str, shape: Shape) -> None:
         super().__init__(shape, dtype)
         self.path = path
         itemsize = dtypes.DTYPES[dtype].itemsize
         try:
-            self._file = open(path, "rb")  # noqa: SIM115 - closed with the object
+            with path.open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
         except OSError as error:
-            raise RawFileError(
-                f"cannot be read: {error.strerror}", where=str(path), hint="name an existing raw file"
-            ) from None
-        size = os.fstat(self._file.fileno()).st_size
+            raise self._unreadable(error) from None
         if size != self.size * itemsize:
             raise RawFileError(
                 f"{size} bytes, but shape {list(shape)} of {dtype} needs {self.size * itemsize} "
@@ -95,15 +93,25 @@ class RawFileData(_Data):
                 hint="write the elements raw, little-endian, in C order and without a header",
             )
 
+    def _unreadable(self, error: OSError) -> RawFileError:
+        return RawFileError(
+            f"cannot be read: {error.strerror}", where=str(self.path), hint="name an existing raw file"
+        )
+
     def _make(self, start: int, stop: int) -> npt.NDArray[Any]:
-        storage = dtypes.DTYPES[self.dtype].storage
-        values = np.empty(stop - start, storage)
+        values = np.empty(stop - start, dtypes.DTYPES[self.dtype].storage)
         octets: Any = values.view(np.uint8)
         # A plain read, not a map: pages of a mapped file would count as this process's memory.
-        self._file.seek(start * storage.itemsize)
-        got = self._file.readinto(octets)
+        try:
+            with self.path.open("rb") as file:
+                file.seek(start * values.itemsize)
+                got = file.readinto(octets)
+        except OSError as error:
+            raise self._unreadable(error) from None
         if got != values.nbytes:
-            raise RawFileError("ends early: it was cut while it was read", where=str(self.path))
+            raise RawFileError(
+                f"ends before element {stop}", where=str(self.path), hint="it was cut after it was opened: write it again"
+            )
         return values
 
 

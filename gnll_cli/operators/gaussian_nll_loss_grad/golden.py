@@ -112,10 +112,14 @@ class _Evaluation:
 def _block(
     output: str, start: int, value: F64, magnitude: F64, floor: F64, radius: float, factor: float
 ) -> GoldenBlock:
-    """A block; where the golden is not finite nothing is a matter of tolerance: radius, magnitude and floor are 0."""
+    """A block; where the golden is not finite nothing is a matter of tolerance: radius, magnitude and floor are 0.
+
+    NaN gets the one bit pattern of ``np.nan``: which one arithmetic yields differs between machines.
+    """
     finite = np.isfinite(magnitude)
     if not finite.all():
         finite &= np.isfinite(value)
+        value = np.where(np.isnan(value), np.nan, value)
         magnitude = np.where(finite, magnitude, 0.0)
         floor = np.where(finite, floor, 0.0)
     return GoldenBlock(output, start, value, magnitude * radius, magnitude, floor, factor)
