@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,7 @@ class Output:
         return tuple(reversed(found))
 
 
-@lru_cache(maxsize=None)
+@cache
 def overflow_threshold(dtype: DType) -> float:
     """Magnitudes from here on may round to something not finite in ``dtype``; inf where there is no such thing.
 

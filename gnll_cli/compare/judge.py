@@ -22,6 +22,8 @@ from gnll_cli.operators.interface import Operator, Tiling
 
 Array = npt.NDArray[Any]
 Arrays = Mapping[str, Array]
+#: Reads the flat elements [start, stop) of an actual output, in its storage dtype.
+Read = Callable[[int, int], Array]
 
 
 class OutputJudgement:
@@ -105,15 +107,21 @@ def make_target(output: Output, block: GoldenBlock, benchmark: Array | None) -> 
     )
 
 
-def mismatch(output: Output, actual: Array | None) -> str:
+def mismatch(case: Case, name: str, actual: Array | None) -> str:
     """Why an actual cannot be compared with its golden at all; empty where it can."""
     if actual is None:
         return "the operator returned no such output"
-    if tuple(actual.shape) != output.shape:
-        return f"shape is {list(actual.shape)}, the golden's is {list(output.shape)}"
-    if actual.dtype != output.dtype.storage:
-        return f"dtype is {actual.dtype}, the golden's is {output.dtype.name} ({output.dtype.storage})"
+    shape, dtype = tuple(case.shapes[name]), dtypes.get(case.dtypes[name])
+    if tuple(actual.shape) != shape:
+        return f"shape is {list(actual.shape)}, the golden's is {list(shape)}"
+    if actual.dtype != dtype.storage:
+        return f"dtype is {actual.dtype}, the golden's is {dtype.name} ({dtype.storage})"
     return ""
+
+
+def _reader(array: Array) -> Read:
+    flat = array.reshape(-1)
+    return lambda start, stop: flat[start:stop]
 
 
 class CaseJudgement:
@@ -123,7 +131,8 @@ class CaseJudgement:
         self,
         case: Case,
         operator: Operator,
-        actual: Arrays,
+        reads: Mapping[str, Read],
+        failed: Mapping[str, str],
         chosen: Sequence[Profile],
         inputs: Mapping[str, TensorData] | None,
         benchmark: Arrays | Callable[[], Arrays] | None,
@@ -132,8 +141,8 @@ class CaseJudgement:
         options: Mapping[str, float],
     ) -> None:
         self.case = case
-        self.failed: dict[str, str] = {}
-        self.flat: dict[str, Array] = {}
+        self.reads = reads
+        self.failed = failed
         self.judgements: dict[str, OutputJudgement] = {}
         self.trusts: dict[str, OutputTrust] = {}
         self.bench = self._benchmark(case, operator, chosen, inputs, benchmark)
@@ -150,17 +159,12 @@ class CaseJudgement:
             layout = Layout(shape, output.size, slices, tile, group_of(shape, shapes))
             judgement = OutputJudgement(output, chosen, layout)
             self.judgements[name] = judgement
-            why = mismatch(output, actual.get(name))
-            if why:
-                self.failed[name] = why
-            else:
-                self.flat[name] = actual[name].reshape(-1)
-                if trust:
-                    sources = copies_of(output, inputs or {}) if output.size else []
-                    sources += [(label, alternative(output, stream)) for label, stream in streams]
-                    self.trusts[name] = OutputTrust(
-                        output, judgement.judges, sources, slices_of(slices, tile, output.size) if output.size else ()
-                    )
+            if trust and name not in failed:
+                sources = copies_of(output, inputs or {}) if output.size else []
+                sources += [(label, alternative(output, stream)) for label, stream in streams]
+                self.trusts[name] = OutputTrust(
+                    output, judgement.judges, sources, slices_of(slices, tile, output.size) if output.size else ()
+                )
 
     @staticmethod
     def _benchmark(
@@ -195,7 +199,7 @@ class CaseJudgement:
             return
         bench = None if self.bench is None else self.bench.get(block.output)
         target = make_target(judgement.output, block, bench)
-        stored = self.flat[block.output][block.start : block.start + block.value.size]
+        stored = self.reads[block.output](block.start, block.start + block.value.size)
         judgement.update(Block.of(target, stored))
         trust = self.trusts.get(block.output)
         if trust is not None and trust.alive:
@@ -244,10 +248,37 @@ def judge_case(
     need it, the benchmark when ``benchmark`` (outputs, or a function that returns them) is not given. ``tiling`` tells
     cores and tiles. ``options``: rtol and atol for profile isclose. Raises ``UsageError`` where a profile cannot judge.
     """
+    reads: dict[str, Read] = {}
+    failed: dict[str, str] = {}
+    for name in operator.outputs:
+        why = mismatch(case, name, actual.get(name))
+        if why:
+            failed[name] = why
+        else:
+            reads[name] = _reader(actual[name])
+    return judge_reads(case, operator, golden, reads, failed, profiles, inputs, benchmark, tiling, trust, options)
+
+
+def judge_reads(
+    case: Case,
+    operator: Operator,
+    golden: Iterable[GoldenBlock],
+    reads: Mapping[str, Read],
+    failed: Mapping[str, str],
+    profiles: Sequence[str],
+    inputs: Mapping[str, TensorData] | None,
+    benchmark: Arrays | Callable[[], Arrays] | None,
+    tiling: Tiling | None,
+    trust: bool,
+    options: Mapping[str, float] | None,
+) -> CaseVerdict:
+    """As ``judge_case``, with each actual read by ranges; ``failed`` says why an output cannot be read."""
     chosen = [registry.get(name) for name in dict.fromkeys(profiles)]
     # Inf and NaN are values to compare here, not accidents.
     with np.errstate(all="ignore"):
-        judgement = CaseJudgement(case, operator, actual, chosen, inputs, benchmark, tiling, trust, options or {})
+        judgement = CaseJudgement(
+            case, operator, reads, failed, chosen, inputs, benchmark, tiling, trust, options or {}
+        )
         for block in golden:
             judgement.update(block)
         return judgement.finish()

@@ -263,9 +263,13 @@ class ElementJudge(Judge):
     def _bad(self, block: Block, used: npt.NDArray[Any], limit: F64 | float) -> Bools | None:
         """The elements beyond the limit; counts those that the golden's radius leaves open."""
         radius = block.target.radius
-        if isinstance(limit, float) and used is block.error and block.straddle is None:
-            if block.top_error + self.sway * block.target.top_radius < limit:
-                return None
+        if (
+            isinstance(limit, float)
+            and used is block.error
+            and block.straddle is None
+            and block.top_error + self.sway * block.target.top_radius < limit
+        ):
+            return None
         bad = exceeds(used, limit)
         if radius is not None and block.target.top_radius:
             sway = radius * self.sway
