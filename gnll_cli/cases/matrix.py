@@ -283,6 +283,9 @@ class Matrix:
                 at = entry.values_at[name]
                 if name == "data":
                     exclusion.axes[name] = [said.lower()]
+                elif name == "shape" and not said:
+                    # As a value of an entry, unlike as an axis, [] is a shape: the scalar.
+                    exclusion.axes[name] = [()]
                 else:
                     exclusion.axes[name] = [value.key for value in self.reader.values(name, said, at)]
             found.append(exclusion)

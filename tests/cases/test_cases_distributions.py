@@ -117,7 +117,6 @@ def test_numbers_are_exact_or_words(value: float) -> None:
 def test_any_text_parses_or_is_refused_and_canonical_text_is_stable(text: str) -> None:
     try:
         found = parse(text)
-    except ValueError as error:
-        assert str(error)
+    except ValueError:
         return
     assert parse(found.text).text == found.text
