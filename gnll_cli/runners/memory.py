@@ -142,7 +142,9 @@ class Input:
         if changed:
             index = [int(i) for i in np.unravel_index(first, self.view.shape)]
             finding["index"] = index
-            finding["message"] = f"the run changed its input {self.name}: {changed} elements, the first at {index}"
+            finding["message"] = (
+                f"the run changed its input {self.name}: {changed} element{'' if changed == 1 else 's'}, the first at {index}"
+            )
         else:
             finding["message"] = f"the run wrote next to its input {self.name}, outside its elements"
         return [finding]

@@ -57,6 +57,14 @@ def act(case: tuple[Any, ...], phase: Phase) -> Any:
         phase(args[0])
         time.sleep(args[1])
         return "slow but done"
+    if deed == "wait":
+        phase("golden")
+        until = time.monotonic() + 60
+        while not os.path.exists(args[0]):
+            if time.monotonic() > until:
+                return "nothing came"
+            time.sleep(0.01)
+        return "it came"
     if deed == "twice":
         for _ in range(2):
             phase("execute")
