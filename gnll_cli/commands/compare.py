@@ -95,11 +95,14 @@ def _print(pairs: list[FileVerdict], folder: FolderVerdict | None) -> None:
         for output in outputs:
             total += 1
             failed += not (output.passed and output.decided)
-            for line in render.output_lines(output):
-                _line(f"  {line}", render.word(output) if line.startswith(render.word(output)) else "")
-            if not (output.passed and output.decided):
-                for line in _explain(output):
-                    _line(f"        {line}")
+            word = render.word(output)
+            if word == "PASS":
+                first, *more = [render.passed_line(output), *(f"  note: {note}" for note in output.notes)]
+            else:
+                first, *more = _explain(output)
+            _line(f"  {word}  {first}", word)
+            for line in more:
+                _line(f"        {line.lstrip()}")
         for line in rest:
             _line(f"  {line}")
     if total > 1:

@@ -61,10 +61,19 @@ def overflow_threshold(dtype: DType) -> float:
     return top + 2.0 ** (math.frexp(top)[1] - dtype.digits - 1)
 
 
+def wide(stored: npt.NDArray[Any]) -> F64:
+    """A storage array as float64; as ``dtypes.to_float64``, for callers that ignore floating-point flags anyway."""
+    if stored.dtype == dtypes.DTYPES["bf16"].storage:
+        bits = stored.view(np.uint16).astype(np.uint32)
+        bits <<= np.uint32(16)
+        return bits.view(np.float32).astype(np.float64)
+    return stored.astype(np.float64)
+
+
 def rounded(x: F64, dtype: DType) -> F64:
     """``x`` rounded once to nearest even in ``dtype``, as float64; integers saturate at their range."""
     if dtype.is_float:
-        return dtypes.to_float64(dtypes.round_to(x, dtype))
+        return wide(dtypes.round_to(x, dtype))
     limits = np.iinfo(dtype.storage) if dtype.name != "bool" else np.iinfo(np.uint8)
     top = 1.0 if dtype.name == "bool" else float(limits.max)
     return np.clip(np.rint(x), float(limits.min), top)
@@ -219,7 +228,7 @@ class Block:
     @classmethod
     def of(cls, target: Target, stored: npt.NDArray[Any]) -> Block:
         """The block of a storage array [n]."""
-        return cls(target, dtypes.to_float64(stored), stored)
+        return cls(target, wide(stored), stored)
 
     def _separate(self) -> None:
         """Set apart what is not finite."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gnll_cli import dtypes
 from gnll_cli.cases.model import Case
 from gnll_cli.compare import profiles as registry
-from gnll_cli.compare.block import Block, Output, Target, integral
+from gnll_cli.compare.block import Block, Output, Target, integral, wide
 from gnll_cli.compare.interface import CaseVerdict, OutputVerdict
 from gnll_cli.compare.location import Finder, Layout, group_of
 from gnll_cli.compare.metrics import Metrics
@@ -102,7 +102,7 @@ def make_target(output: Output, block: GoldenBlock, benchmark: Array | None) -> 
         block.magnitude,
         block.floor,
         block.factor,
-        None if benchmark is None else dtypes.to_float64(benchmark[block.start : stop]),
+        None if benchmark is None else wide(benchmark[block.start : stop]),
         None if output.dtype.is_float else integral(block.value),
     )
 
@@ -146,7 +146,7 @@ class CaseJudgement:
         self.judgements: dict[str, OutputJudgement] = {}
         self.trusts: dict[str, OutputTrust] = {}
         self.bench = self._benchmark(case, operator, chosen, inputs, benchmark)
-        shapes = {name: case.shapes[name] for name in operator.inputs if name not in case.null}
+        shapes = tuple((name, tuple(case.shapes[name])) for name in operator.inputs if name not in case.null)
         streams = self._streams(case, operator, inputs) if trust and inputs else []
         for name in operator.outputs:
             dtype = dtypes.get(case.dtypes[name])
@@ -162,9 +162,7 @@ class CaseJudgement:
             if trust and name not in failed:
                 sources = copies_of(output, inputs or {}) if output.size else []
                 sources += [(label, alternative(output, stream)) for label, stream in streams]
-                self.trusts[name] = OutputTrust(
-                    output, judgement.judges, sources, slices_of(slices, tile, output.size) if output.size else ()
-                )
+                self.trusts[name] = OutputTrust(output, judgement.judges, sources, slices_of(slices, tile, output.size))
 
     @staticmethod
     def _benchmark(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import gcd
+from math import gcd, prod
 
 import numpy as np
 import numpy.typing as npt
@@ -181,18 +180,17 @@ def place(layout: Layout, flat: int) -> tuple[int | None, int | None, int | None
     return None, None, None
 
 
-def group_of(shape: Sequence[int], inputs: dict[str, tuple[int, ...]]) -> tuple[str, int] | None:
+@lru_cache(maxsize=256)
+def group_of(shape: tuple[int, ...], inputs: tuple[tuple[str, tuple[int, ...]], ...]) -> tuple[str, int] | None:
     """The input whose elements are each shared by a run of consecutive elements of an output of this shape.
 
-    That is an input that is as the output but for last dimensions that are 1 or missing. (tensor, elements that share one)
+    ``inputs`` are (name, shape). That is an input that is as the output but for last dimensions that are 1 or missing. (tensor, elements that share one)
     """
-    output = tuple(shape)
-    for tensor, other in inputs.items():
-        kept = other
+    for tensor, kept in inputs:
         while kept and kept[-1] == 1:
             kept = kept[:-1]
-        rest = output[len(kept) :]
-        size = int(np.prod(rest, dtype=np.int64)) if rest else 1
-        if kept and size > 1 and output[: len(kept)] == kept:
+        rest = shape[len(kept) :]
+        size = prod(rest)
+        if kept and size > 1 and shape[: len(kept)] == kept:
             return tensor, size
     return None

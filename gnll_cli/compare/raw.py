@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gnll_cli import dtypes
 from gnll_cli.compare import profiles as registry
-from gnll_cli.compare.block import Block, Output, Target
+from gnll_cli.compare.block import Block, Output, Target, wide
 from gnll_cli.compare.interface import OutputVerdict
 from gnll_cli.compare.judge import OutputJudgement
 from gnll_cli.compare.location import Layout
@@ -130,7 +130,7 @@ def _judgement(
 
     def update(start: int, actual: Array, golden: Array) -> None:
         integers = None if golden_dtype.is_float else golden.astype(np.int64)
-        target = Target(output, start, dtypes.to_float64(golden), integers=integers)
+        target = Target(output, start, wide(golden), integers=integers)
         judgement.update(Block.of(target, actual))
 
     return update, judgement.finish
@@ -139,10 +139,10 @@ def _judgement(
 def _hints(ours: RawFile, theirs: RawFile) -> tuple[str, ...]:
     """Another reading of the actual that would match the golden, from the first elements."""
     count = min(ours.size, BLOCK)
-    golden = dtypes.to_float64(theirs.read(0, count))
+    golden = wide(theirs.read(0, count))
     stored = ours.read(0, count)
     with np.errstate(all="ignore"):
-        if _alike(dtypes.to_float64(stored), golden) > 0.5:
+        if _alike(wide(stored), golden) > 0.5:
             return ()
         readings: list[tuple[str, Array]] = []
         if ours.dtype.itemsize > 1:
@@ -155,7 +155,7 @@ def _hints(ours: RawFile, theirs: RawFile) -> tuple[str, ...]:
         for name in ("fp16", "bf16"):
             if ours.dtype.itemsize == 2 and name != ours.dtype.name:
                 readings.append((f"read as {name}", stored.view(dtypes.get(name).storage)))
-        found = [text for text, values in readings if _alike(dtypes.to_float64(values), golden) > 0.9]
+        found = [text for text, values in readings if _alike(wide(values), golden) > 0.9]
     return tuple(f"{ours.path} would match the golden {text}" for text in found)
 
 

@@ -61,12 +61,9 @@ def folder_head(verdict: FolderVerdict) -> str:
     return f"{verdict.folder}: {case.id} ({case.operator}, {case.dtype})"
 
 
-def output_lines(verdict: OutputVerdict) -> list[str]:
-    """The verdict on one output under one profile: its line, and its notes."""
-    lines = [
-        f"{word(verdict)}  {verdict.name} under {verdict.profile}: {verdict.elements:,} elements, {metrics_line(verdict)}"
-    ]
-    return lines + [f"      note: {note}" for note in verdict.notes]
+def passed_line(verdict: OutputVerdict) -> str:
+    """The line of an output that passes."""
+    return f"{verdict.name} under {verdict.profile}: {verdict.elements:,} elements, {metrics_line(verdict)}"
 
 
 def document(pairs: Sequence[FileVerdict], folder: FolderVerdict | None, version: str) -> dict[str, Any]:

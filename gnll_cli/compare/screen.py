@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnll_cli import dtypes
-from gnll_cli.compare.block import REL_FLOOR, Block, Output, Target
+from gnll_cli.compare.block import REL_FLOOR, Block, Output, Target, wide
 from gnll_cli.compare.interface import OutputVerdict
 from gnll_cli.compare.judge import OutputJudgement
 from gnll_cli.compare.location import Finder, Layout
@@ -78,7 +77,7 @@ class Screen:
     def update(self, start: int, actual: Array, golden: Array) -> None:
         """Judge elements [start, start + n) of both files, in their storage dtype."""
         if not self._screen(start, actual, golden):
-            self.exact.update(Block.of(Target(self.output, start, dtypes.to_float64(golden)), actual))
+            self.exact.update(Block.of(Target(self.output, start, wide(golden)), actual))
 
     def finish(self, notes: Sequence[str] = ()) -> list[OutputVerdict]:
         """The verdict per profile."""

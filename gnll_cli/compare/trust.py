@@ -8,18 +8,19 @@ The elements of an output outside a core's slice are taken as met without error.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gnll_cli import dtypes
-from gnll_cli.compare.block import F64, Block, Output, Target, rounded
+from gnll_cli.compare.block import F64, Block, Output, Target, rounded, wide
 from gnll_cli.compare.profile import Judge
 from gnll_cli.golden.interface import GoldenBlock, TensorData
 
 #: Elements of a block that are looked at first: enough to refute what computes nothing.
-PROBE = 1024
+PROBE = 64
+NONE: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
 Source = Callable[[int, int], F64]
 
@@ -54,16 +55,17 @@ class OutputTrust:
         output: Output,
         judges: Sequence[Judge],
         sources: Sequence[tuple[str, Source]],
-        slices: Sequence[tuple[str, int, int]],
+        slices: Slices,
     ) -> None:
         self.output = output
         self.judges = judges
         self.names = ["zeros", "ones", *(name for name, _ in sources)]
         self.sources = [source for _, source in sources]
-        self.slice_names = [name for name, _, _ in slices]
-        self.ranges = np.array([(a, b) for _, a, b in slices], dtype=np.int64).reshape(-1, 2)
+        self.slices = slices
+        self.ranges = slices.ranges
         self.rows: npt.NDArray[np.int64] = np.arange(len(self.names))
         self.parts: npt.NDArray[np.int64] = np.arange(len(self.ranges))
+        self._dead = np.zeros(len(self.ranges), dtype=bool)
         self._row_totals: list[list[npt.NDArray[Any]]] = [[] for _ in judges]
         self._part_totals: list[list[npt.NDArray[Any]]] = [[] for _ in judges]
 
@@ -77,12 +79,15 @@ class OutputTrust:
         hit = self._ranges_in(target.start, target.start + size)
         if not size or not (self.rows.size or hit.size):
             return
-        if hit.size or size <= PROBE * 2:
-            self._look(target, hit)
+        if size <= PROBE * 2:
+            self._look(target, self.rows, hit)
             return
-        self._look(target.part(0, PROBE), hit)
         if self.rows.size:
-            self._look(target.part(PROBE, size), hit)
+            self._look(target.part(0, PROBE), self.rows, NONE)
+        if self.rows.size:
+            self._look(target.part(PROBE, size), self.rows, NONE)
+        if hit.size:
+            self._look(target, NONE, hit)
 
     def _ranges_in(self, start: int, stop: int) -> npt.NDArray[np.int64]:
         """The slices still alive that meet [start, stop)."""
@@ -91,9 +96,9 @@ class OutputTrust:
         ranges = self.ranges[self.parts]
         return self.parts[(ranges[:, 0] < stop) & (ranges[:, 1] > start)]
 
-    def _look(self, target: Target, hit: npt.NDArray[np.int64]) -> None:
+    def _look(self, target: Target, rows: npt.NDArray[np.int64], hit: npt.NDArray[np.int64]) -> None:
+        """Look at a stretch of the golden for some rows and some slices."""
         size = target.value.size
-        rows = self.rows
         # Slices are judged on the row of zeros, which is there for them even when zeros everywhere are refuted.
         lead = 0 if not hit.size or (rows.size and rows[0] == 0) else 1
         values = np.zeros((len(rows) + lead, size))
@@ -114,9 +119,11 @@ class OutputTrust:
             if cuts is not None:
                 reduced = [_reduce_ranges(ufunc, x[0], cuts) for ufunc, x in parts]
                 alive_parts &= self._merge(self._part_totals[j], parts, hit, reduced, judge, len(self.ranges))
-        self.rows = rows[alive_rows]
-        if hit.size and not alive_parts.all():
-            self.parts = np.setdiff1d(self.parts, hit[~alive_parts], assume_unique=True)
+        if len(rows):
+            self.rows = rows[alive_rows]
+        if hit.size:
+            self._dead[hit[~alive_parts]] = True
+            self.parts = self.parts[~self._dead[self.parts]]
 
     def _cuts(self, target: Target, hit: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         ranges = self.ranges[hit] - target.start
@@ -152,7 +159,7 @@ class OutputTrust:
         found = [f"{self.names[row]} would pass in {name}" for row in rows]
         # Zeros everywhere include zeros in every slice.
         if 0 not in rows:
-            found += [f"{self.slice_names[part]} of {name} left zero would pass" for part in parts]
+            found += [f"{self.slices.name(int(part))} of {name} left zero would pass" for part in parts]
         return found
 
 
@@ -163,19 +170,41 @@ def _reduce_ranges(ufunc: np.ufunc, x: npt.NDArray[Any], cuts: npt.NDArray[np.in
     return np.asarray(ufunc.reduceat(padded, cuts)[::2])
 
 
-def slices_of(slices: Sequence[tuple[int, int]], tile: int, size: int) -> list[tuple[str, int, int]]:
-    """The stretches of an output that one core, or the last tile, writes: (name, start, stop).
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """The stretches of an output that one core, or the last tile, writes: ``ranges`` int64 [k, 2] of start and stop.
+
+    ``cores`` are the cores of the first of them; one more is the last tile.
+    """
+
+    ranges: npt.NDArray[np.int64]
+    cores: tuple[int, ...] = ()
+
+    def name(self, number: int) -> str:
+        return f"core {self.cores[number]}'s slice" if number < len(self.cores) else "the last tile"
+
+
+NO_SLICES = Slices(np.zeros((0, 2), dtype=np.int64))
+
+
+def slices_of(slices: Sequence[tuple[int, int]], tile: int, size: int) -> Slices:
+    """The stretches that an output of ``size`` elements is made of.
 
     Cores count only where two or more of them work; the last tile only where it is not the whole output nor a core's slice.
     """
-    working = [(core, start, stop) for core, (start, stop) in enumerate(slices) if stop > start]
-    found = [(f"core {core}'s slice", start, stop) for core, start, stop in working] if len(working) > 1 else []
-    if working and tile > 0:
-        _, start, stop = working[-1]
-        last = start + (stop - start - 1) // tile * tile
-        if last > start:
-            found.append(("the last tile", last, stop))
-    return [s for s in found if s[2] - s[1] < size]
+    if not size or not slices:
+        return NO_SLICES
+    ranges = np.array(slices, dtype=np.int64)
+    working = np.flatnonzero(ranges[:, 1] > ranges[:, 0])
+    if not working.size:
+        return NO_SLICES
+    start, stop = (int(x) for x in ranges[working[-1]])
+    last = start + (stop - start - 1) // tile * tile if tile > 0 else start
+    cores = working if working.size > 1 else working[:0]
+    found = ranges[cores]
+    if last > start:
+        found = np.concatenate((found, [(last, stop)]))
+    return Slices(found, tuple(int(core) for core in cores))
 
 
 def copies_of(output: Output, inputs: Mapping[str, TensorData]) -> list[tuple[str, Source]]:
@@ -185,7 +214,7 @@ def copies_of(output: Output, inputs: Mapping[str, TensorData]) -> list[tuple[st
 
 def _copy(output: Output, data: TensorData) -> Source:
     def read(start: int, stop: int) -> F64:
-        values = dtypes.to_float64(data.read(start, stop))
+        values = wide(data.read(start, stop))
         return values if data.dtype == output.dtype.name else rounded(values, output.dtype)
 
     return read

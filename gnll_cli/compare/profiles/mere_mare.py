@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnll_cli.compare.block import Block, Bools, Output
+from gnll_cli.compare.block import REL_FLOOR, Block, Bools, Output
 from gnll_cli.compare.interface import OutputVerdict
 from gnll_cli.compare.metrics import Metrics
 from gnll_cli.compare.profile import Judge, Part, Profile, Tally, headroom, share
@@ -96,10 +96,10 @@ class MereMareJudge(Judge):
         tally.worst.fill(verdict, self.output)
         largest, average = share(top, 10 * threshold), share(mean, threshold)
         rule_max, rule_mean = f"max r < {10 * threshold:g}", f"mean r < {threshold:g}"
-        if average > largest and not tally.faults:
-            verdict.limit, verdict.limit_text = threshold, rule_mean
-        else:
-            verdict.limit, verdict.limit_text = 10 * threshold, rule_max
+        verdict.limit_text = rule_mean if average > largest and not tally.faults else rule_max
+        if tally.worst.at >= 0 and not tally.faults:
+            # As an absolute error, which is what stands beside it.
+            verdict.limit = 10 * threshold * (abs(tally.worst.golden) + REL_FLOOR)
         verdict.headroom = headroom(max(largest, average) if not tally.faults else float("inf"))
         reasons = [tally.failures(rule_max)] if tally.mismatched else []
         if not mean < threshold:

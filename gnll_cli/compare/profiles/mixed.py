@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gnll_cli.compare.block import F64, Block, Bools, Output
 from gnll_cli.compare.interface import OutputVerdict
 from gnll_cli.compare.metrics import Metrics
-from gnll_cli.compare.profile import Judge, Part, Profile, Tally, headroom, plural, share
+from gnll_cli.compare.profile import Judge, Part, Profile, Tally, Worst, headroom, plural, share
 
 #: At most one element of so many may be beyond the tolerance.
 ONE_OF = 100
@@ -57,7 +57,7 @@ class MixedJudge(Judge):
         self.largest = 0.0
         self.largest_cap = self.cap
         self.largest_radius = 0.0
-        self.largest_at = -1
+        self.largest_worst = Worst()
 
     def _limit(self, block: Block) -> F64:
         return self.atol + self.rtol * block.target.absolute
@@ -111,7 +111,9 @@ class MixedJudge(Judge):
         pick = int(caps.argmin())
         cap = float(caps[pick])
         if top > self.largest or cap < self.largest_cap:
-            self.largest, self.largest_cap, self.largest_at = top, cap, block.target.start + int(at[pick])
+            actual, golden = block.pair(int(at[pick]))
+            self.largest, self.largest_cap = top, cap
+            self.largest_worst = Worst(top, block.target.start + int(at[pick]), actual, golden, cap)
             self.largest_radius = 0.0 if block.target.radius is None else float(block.target.radius[at[pick]])
 
     def finish(self, verdict: OutputVerdict, metrics: Metrics) -> None:
@@ -130,9 +132,11 @@ class MixedJudge(Judge):
         tally.worst.fill(verdict, self.output)
         rule = f"abs(a-g) <= {self.atol:g} + {self.rtol:g} * abs(g)"
         if capped >= counted:
-            verdict.limit, verdict.limit_text = self.largest_cap, "largest abs(a-g) <= max(cap, 32 ULP of the golden)"
+            verdict.limit_text = "largest abs(a-g) <= max(cap, 32 ULP of the golden)"
+            if self.largest_worst.at >= 0 and not tally.faults:
+                self.largest_worst.fill(verdict, self.output)
         else:
-            verdict.limit, verdict.limit_text = size / ONE_OF, f"at most 1 % of the elements beyond {rule}"
+            verdict.limit_text = f"{rule} for 99 % of the elements"
         verdict.headroom = headroom(math.inf if tally.faults else max(counted, capped))
         verdict.reason = self._reason(rule, enough, within_cap) if not verdict.passed else ""
         if not verdict.decided:
@@ -147,7 +151,7 @@ class MixedJudge(Judge):
         if self.tally.faults or not enough:
             reasons.append(self.tally.failures(rule) + ("" if enough else " (at most 1 % may)"))
         if not within_cap:
-            where = self.output.index(self.largest_at)
+            where = self.output.index(self.largest_worst.at)
             reasons.append(
                 f"the largest error {self.largest:.6g} at {list(where)} is beyond its cap {self.largest_cap:.6g}"
             )
