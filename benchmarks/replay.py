@@ -116,11 +116,11 @@ def sum_rows(x: Array, order: str) -> Array:
 Divide = Callable[[Array, Array], Array]
 
 
-def _nearest(a: Array, b: Array) -> Array:
+def divide_nearest(a: Array, b: Array) -> Array:
     return a / b
 
 
-def _one_ulp(a: Array, b: Array) -> Array:
+def divide_one_ulp(a: Array, b: Array) -> Array:
     """float32 quotients rounded to the farther neighbour: the error is between half a ULP and one ULP."""
     y = a / b
     excess = a.astype(np.float64) / b.astype(np.float64) - y
@@ -199,7 +199,7 @@ def replay(case: Case, arrays: Mapping[str, Array], recipe: Recipe) -> Result:
         v = var if recipe.clamp == "missing" else np.maximum(var, eps)
         d = target - x if recipe.swapped else x - target
         v2 = v * v if recipe.square_var else v
-        divide = {"nearest": _nearest, "one_ulp": _one_ulp}[recipe.division]
+        divide = {"nearest": divide_nearest, "one_ulp": divide_one_ulp}[recipe.division]
         late = recipe.grad_var == "scale_last"
 
         grad_input = _grad_input(recipe.grad_input, c, d, v, go, scale, divide).reshape(-1)
