@@ -94,9 +94,7 @@ class RawFileData(_Data):
             )
 
     def _unreadable(self, error: OSError) -> RawFileError:
-        return RawFileError(
-            f"cannot be read: {error.strerror}", where=str(self.path), hint="name an existing raw file"
-        )
+        return RawFileError(f"cannot be read: {error.strerror}", where=str(self.path), hint="name an existing raw file")
 
     def _make(self, start: int, stop: int) -> npt.NDArray[Any]:
         values = np.empty(stop - start, dtypes.DTYPES[self.dtype].storage)
@@ -110,7 +108,9 @@ class RawFileData(_Data):
             raise self._unreadable(error) from None
         if got != values.nbytes:
             raise RawFileError(
-                f"ends before element {stop}", where=str(self.path), hint="it was cut after it was opened: write it again"
+                f"ends before element {stop}",
+                where=str(self.path),
+                hint="it was cut after it was opened: write it again",
             )
         return values
 

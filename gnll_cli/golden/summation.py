@@ -51,7 +51,7 @@ def _oriented(x: F64) -> tuple[F64, int]:
 def _signed_chunk(x: F64, m: F64) -> tuple[F64, F64, F64]:
     """Per group: sum of high parts and of low parts of ``x``, and the sum of ``m``; [groups, n] with abs(x) <= m, n <= CHUNK.
 
-    ``x`` and ``m`` are overwritten. The sum of ``m`` is low by at most 2^-28 of its largest element.
+    ``x`` and ``m`` are overwritten. The sum of ``m`` is off by at most 2^-28 of its largest element.
     """
     x, axis = _oriented(x)
     m, _ = _oriented(m)
@@ -69,7 +69,7 @@ def _signed_chunk(x: F64, m: F64) -> tuple[F64, F64, F64]:
 
 
 def _positive_chunk(m: F64) -> F64:
-    """Per group: the sum of ``m`` [groups, n], m >= 0, n <= CHUNK, low by at most 2^-28 of its largest element."""
+    """Per group: the sum of ``m`` [groups, n], m >= 0, n <= CHUNK, off by at most 2^-28 of its largest element."""
     m, axis = _oriented(m)
     sigma = _sigma(np.maximum.reduce(m, axis=axis, keepdims=True))
     m = m + sigma

@@ -19,7 +19,7 @@ from gnll_cli.golden.interface import BLOCK, F64, GoldenBlock, TensorData
 from gnll_cli.golden.summation import CHUNK, GroupSums
 from gnll_cli.operators.gaussian_nll_loss_grad.contract import float32_eps, forms_of
 
-#: Radius in units of the magnitude: 4 and 9 roundings of 2^-53, and room for what is smaller by orders (docs/golden.md).
+#: Radius in units of the magnitude: 4 and 9 roundings of 2^-53, and room for smaller terms (docs/golden.md).
 RADIUS_INPUT = 5 * 2.0**-53
 RADIUS_VAR = 11 * 2.0**-53
 #: Roundings of a correct float32 implementation, per output (profile bound).
