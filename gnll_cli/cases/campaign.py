@@ -182,7 +182,7 @@ def campaign_of(root: Map, settings: Settings, context: Context, builder: Builde
     if said is None:
         return None
     problems: Problems = context.problems
-    before = len(problems.found)
+    before = problems.count
     own = Map(said.mark)
     for key in DECLARATIONS:
         if key in said:
@@ -211,7 +211,7 @@ def campaign_of(root: Map, settings: Settings, context: Context, builder: Builde
             found = reader.value(name, item, mark)
             if found is not None:
                 lists[name].append(found)
-    if len(problems.found) > before:
+    if problems.count > before:
         return None
     low, high = elements
     ranks = tuple(r for r in range(rank[0], rank[1] + 1) if r > 0 or low <= 1 <= high)

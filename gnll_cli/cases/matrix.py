@@ -31,6 +31,7 @@ from gnll_cli.errors import nearest
 from gnll_cli.operators.interface import Form, Operator
 
 MAX_COMBINATIONS = 200_000
+_MAX_FORM = 60
 #: Keys of an include entry or a campaign that are no axes.
 DECLARATIONS = ("tier", "profile", "trivial", "advisory", "pair")
 
@@ -170,9 +171,12 @@ class AxisReader:
 
     def form(self, tensor: str, said: Any, mark: Mark) -> Value | None:
         """A form of a tensor, checked for the text only: whether it exists depends on the shape."""
+        words = ", ".join(self.context.operator.forms[tensor])
         if not isinstance(said, str):
-            words = ", ".join(self.context.operator.forms[tensor])
             self.context.problems.add(mark, f"a form of '{tensor}' must be text, not {said}", f"known: {words}")
+            return None
+        if len(said) > _MAX_FORM:
+            self.context.problems.add(mark, f"'{printable(said)}' is no form of {tensor}", f"known: {words}")
             return None
         try:
             self.context.operator.form(tensor, said, (2, 3))
@@ -234,12 +238,12 @@ class Matrix:
                 yield case
 
     def _matrix(self, matrix: Map) -> Iterator[Case]:
-        before = len(self.context.problems.found)
+        before = self.context.problems.count
         for name, said in matrix.items():
             if self.reader.known(name, matrix.keys_at[name]):
                 self.axes[name] = self._distinct(name, self.reader.values(name, said, matrix.values_at[name]))
         exclusions = self._exclusions()
-        if len(self.context.problems.found) > before:
+        if self.context.problems.count > before:
             return
         names = [name for name in self.reader.names if name in self.axes]
         count = prod(len(self.axes[name]) for name in names)
@@ -432,7 +436,7 @@ class Matrix:
                 self.warnings.append((exclusion.mark, "this entry of 'exclude' matches no combination", "remove it"))
 
     def _include(self, entry: Map, mark: Mark) -> Case | None:
-        before = len(self.context.problems.found)
+        before = self.context.problems.count
         chosen: dict[str, Value] = {}
         for name, said in entry.items():
             if name in DECLARATIONS or not self.reader.known(
@@ -455,7 +459,7 @@ class Matrix:
                     chosen[name] = first[0]
                 elif "matrix" not in self.root:
                     self.context.problems.add(mark, f"'{name}' is missing", "without a matrix there is none to take")
-        if len(self.context.problems.found) > before or "dtype" not in chosen or "shape" not in chosen:
+        if self.context.problems.count > before or "dtype" not in chosen or "shape" not in chosen:
             return None
         attributes = dict(settings.attributes)
         for name in attributes:

@@ -22,6 +22,8 @@ Mark = tuple[int, int]
 MAX_BYTES = 4 << 20
 MAX_DEPTH = 32
 MAX_NODES = 100_000
+#: Characters of one text; distributions and reasons are far shorter.
+MAX_TEXT = 5000
 #: Problems of one file that are told; the rest is counted.
 MAX_PROBLEMS = 100
 
@@ -58,8 +60,11 @@ class Problems:
     name: str
     found: list[tuple[Mark, GnllError]] = field(default_factory=list)
     untold: int = 0
+    #: Problems met, also those not kept: whether a part had one is seen by comparing this before and after.
+    count: int = 0
 
     def add(self, mark: Mark | None, what: str, hint: str = "") -> None:
+        self.count += 1
         if len(self.found) >= MAX_PROBLEMS:
             self.untold += 1
             return
@@ -237,6 +242,8 @@ class _Builder:
                 self.problems.add(
                     mark, error.what, f'write the key in quotes: "{printable(text)}"' if at_key else error.hint
                 )
+        if len(text) > MAX_TEXT:
+            self._stop(mark, f"a text of {len(text):,} characters, more than {MAX_TEXT:,}", "look for a missing quote")
         if any("\ud800" <= c <= "\udfff" for c in text):
             self.problems.add(mark, "half of a surrogate pair", "write the whole character")
         self._anchored(event.anchor, value, 1, 0)

@@ -37,7 +37,7 @@ class Singles:
 
     def _case(self, entry: Map, mark: Mark) -> Case | None:
         problems = self.context.problems
-        before = len(problems.found)
+        before = problems.count
         reject = self._reject(entry)
         settings = override(self.settings, entry, self.context, refusal=reject is not None)
         dtype = entry.get("dtype", self.operator.dtypes[0])
@@ -47,7 +47,7 @@ class Singles:
         null = self._null(entry)
         given, data = self._values(entry, settings)
         given.update(self._shapes(entry, given))
-        if len(problems.found) > before:
+        if problems.count > before:
             return None
         shapes = self._complete(given, null, settings, entry, mark)
         if shapes is None:
@@ -58,7 +58,7 @@ class Singles:
             problems.add(at, "the layout cannot exist for these shapes", "transposed needs 2 dimensions, sliced 1")
             return None
         self._counts(entry, shapes)
-        if len(problems.found) > before:
+        if problems.count > before:
             return None
         source = problems.at(mark)
         draft = Draft(

@@ -248,7 +248,7 @@ def _expand(root: Map, context: Context, registry: Registry, file: CaseFile) -> 
     file.warnings = [
         GnllError(what, where=problems.at(mark), hint=hint) for mark, what, hint in sorted(matrix.warnings)
     ]
-    if not file.cases and file.campaign is None and not problems.found:
+    if not file.cases and file.campaign is None and not problems.count:
         problems.add(root.mark, "the file yields no case", "every combination is excluded or cannot exist")
 
 

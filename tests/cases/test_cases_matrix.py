@@ -199,13 +199,19 @@ def _var(text: str, base: tuple[int, ...]) -> tuple[int, ...] | None:
     return (*base[:-1], 1) if text == "last_dim_one" else base[:-1]
 
 
+def _axis(text: str, base: tuple[int, ...]) -> object:
+    """The axis that a form of target means for a shape: axis:-1 and axis:1 are one of [2, 3]."""
+    if text == "same" or _target(text, base) is None:
+        return text
+    return int(text.split(":")[1]) % len(base)
+
+
 def _excluded(entry: dict, combination: dict) -> bool:
+    base = tuple(combination["shape"])
     for key, said in entry.items():
         wanted = said if isinstance(said, list) and key != "shape" else [said]
         if key == "target":
-            base = tuple(combination["shape"])
-            shapes = [_target(text, base) for text in wanted if (text == "same") == (combination["target"] == "same")]
-            if _target(combination["target"], base) not in shapes:
+            if _axis(combination["target"], base) not in [_axis(text, base) for text in wanted]:
                 return False
         elif combination[key] not in wanted:
             return False
