@@ -209,6 +209,24 @@ def test_what_is_no_case_json_is_told(tmp_path, text):
         golden.load_folder(tmp_path)
 
 
+def test_random_damage_to_case_json_never_ends_in_a_traceback(tmp_path):
+    folder = golden.write_case(small_case(), OPERATOR, tmp_path)
+    text = (folder / "case.json").read_bytes()
+    rng = np.random.default_rng(0)
+    pieces = [b"null", b"-1", b"[]", b"{}", b"1e999", b'"', b"}", b"", b"\x00", b"99999999999999999999", b"NaN"]
+    messages = []
+    for _ in range(400):
+        start = int(rng.integers(len(text)))
+        stop = start + int(rng.integers(0, 12))
+        (folder / "case.json").write_bytes(text[:start] + pieces[rng.integers(len(pieces))] + text[stop:])
+        try:
+            golden.load_folder(folder)
+        except GnllError as error:
+            messages.append(str(error))
+    assert len(messages) > 250
+    assert all(str(folder) in message or "unknown operator" in message for message in messages)
+
+
 def test_damaged_inputs_are_told(tmp_path):
     folder = golden.write_case(small_case(), OPERATOR, tmp_path)
     raw = (folder / "input.bin").read_bytes()

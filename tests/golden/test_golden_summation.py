@@ -89,6 +89,15 @@ def test_short_groups_across_or_along_are_the_same_bits():
     assert summed(terms)[0].tobytes() == few.tobytes()
 
 
+@pytest.mark.parametrize("groups", [1, 3])
+@pytest.mark.parametrize("cuts", [(), (CHUNK,), (CHUNK, 2 * CHUNK)])
+def test_what_a_chunk_loses_against_another_comes_back(groups, cuts):
+    """Chunk sums 2^60, 1 and -2^60: plain addition of chunks loses the 1."""
+    terms = np.zeros((groups, 3 * CHUNK))
+    terms[:, 5], terms[:, CHUNK], terms[:, 3 * CHUNK - 1] = 2.0**60, 1.0, -(2.0**60)
+    assert summed(terms, cuts=cuts)[0].tolist() == [1.0] * groups
+
+
 def test_the_ends_of_the_range():
     """Magnitudes that occur for float32 inputs lie within 2^-340 and 2^717: nothing is lost at either."""
     for scale in (2.0**-340, 2.0**600):
