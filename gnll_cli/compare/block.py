@@ -124,7 +124,10 @@ class Target:
         self._absolute: F64 = np.abs(value)
         #: The largest abs(golden): NaN where a golden is NaN.
         self.top = float(self._absolute.max()) if value.size else 0.0
+        #: The largest radius of a finite golden.
         self.top_radius = 0.0 if radius is None or not value.size else float(np.fmax.reduce(radius))
+        if radius is not None and math.isinf(self.top_radius):
+            self.top_radius = float(np.max(np.where(np.isfinite(value), radius, 0.0)))
         self._denominator: F64 | None = None
         self._rounded: F64 | None = None
         self._ulp: F64 | None = None
@@ -243,15 +246,29 @@ class Block:
             if unwritten.any():
                 self.unwritten = unwritten
                 fault |= unwritten
-        if target.radius is not None:
-            straddle = np.abs(target.absolute - overflow_threshold(target.output.dtype)) <= target.radius
-            if straddle.any():
-                self.straddle = straddle
-                fault &= ~straddle if self.unwritten is None else self.unwritten | ~straddle
+        if target.radius is not None and target.top_radius:
+            self._straddling(finite, fault)
         self.error = np.where(finite, self.error, 0.0)
         self.top_error = float(self.error.max())
         self.finite = finite
         self.fault = fault if fault.any() else None
+
+    def _straddling(self, finite: Bools, fault: Bools) -> None:
+        """Find the elements whose golden may round to Inf or not, within its radius, and where that matters.
+
+        A finite actual there is compared as with a finite golden: if it fails so, it fails against Inf too.
+        """
+        target, actual = self.target, self.actual
+        assert target.radius is not None
+        straddle = np.abs(target.absolute - overflow_threshold(target.output.dtype)) <= target.radius
+        straddle &= np.isfinite(target.value) & (target.radius > 0)
+        straddle &= np.isfinite(actual) | (actual == np.copysign(np.inf, target.value))
+        if self.unwritten is not None:
+            straddle &= ~self.unwritten
+        if straddle.any():
+            self.straddle = straddle
+            finite |= straddle & np.isfinite(actual)
+            fault &= ~straddle
 
     @property
     def rel(self) -> F64:

@@ -277,7 +277,7 @@ class ElementJudge(Judge):
             if block.finite is not None:
                 unsure &= block.finite
             if block.straddle is not None:
-                unsure |= block.straddle
+                unsure |= block.straddle & ~bad
             if unsure.any():
                 self.tally.undecided += int(np.count_nonzero(unsure))
                 bad &= ~unsure

@@ -124,7 +124,7 @@ class BoundJudge(ElementJudge):
             bad = self._decide(block, near if block.finite is None else near & block.finite)
         fault = self._unlawful(block)
         if fault is not None and block.straddle is not None:
-            unsure = fault & block.straddle if block.unwritten is None else fault & block.straddle & ~block.unwritten
+            unsure = fault & block.straddle
             tally.undecided += int(np.count_nonzero(unsure))
             fault = fault & ~unsure
         if fault is not None and fault.any():

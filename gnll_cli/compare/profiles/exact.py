@@ -58,8 +58,6 @@ class ExactJudge(Judge):
                 np.stack((target.value - target.radius, target.value + target.radius)), self.output.dtype
             )
             unsure = (low != high) & (block.actual >= low) & (block.actual <= high)
-            if block.straddle is not None:
-                unsure |= block.straddle
             if unsure.any():
                 tally.undecided += int(np.count_nonzero(unsure))
                 bad &= ~unsure
