@@ -114,6 +114,10 @@ def read(path: Path, name: str) -> Map:
 def _text(path: Path, problems: Problems) -> str:
     """The file's text without byte order mark."""
     try:
+        if path.exists() and not path.is_file():
+            # A pipe or a device would be read for ever.
+            problems.add(None, "this is no regular file", "a case file is YAML in UTF-8")
+            raise _Stop
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except OSError as error:

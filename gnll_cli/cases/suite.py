@@ -16,7 +16,7 @@ from gnll_cli.cases.build import Builder, Registry
 from gnll_cli.cases.campaign import Campaign, campaign_of
 from gnll_cli.cases.matrix import Matrix
 from gnll_cli.cases.model import Case
-from gnll_cli.cases.reader import Map, Problems, printable
+from gnll_cli.cases.reader import Map, Mark, Problems, printable
 from gnll_cli.cases.settings import Context, defaults, override
 from gnll_cli.cases.singles import Singles
 from gnll_cli.errors import CaseFileError, GnllError, UsageError, nearest
@@ -210,7 +210,8 @@ def _near(path: Path) -> str:
 
 def _load(path: Path, registry: Registry) -> CaseFile:
     """One file, checked and expanded; ``CaseFileError`` with all its problems."""
-    name = path.as_posix()
+    # A file name need not be text; messages must be.
+    name = path.as_posix().encode("utf-8", "backslashreplace").decode()
     root = reader.read(path, name)
     problems = Problems(name)
     schema.validate(root, problems)
@@ -245,11 +246,28 @@ def _expand(root: Map, context: Context, registry: Registry, file: CaseFile) -> 
     file.cases += Singles(root, settings, context, builder).expand()
     file.campaign = campaign_of(root, settings, context, builder)
     file.dropped = matrix.dropped
-    file.warnings = [
-        GnllError(what, where=problems.at(mark), hint=hint) for mark, what, hint in sorted(matrix.warnings)
-    ]
+    warnings = sorted([*matrix.warnings, *_unused_settings(root)])
+    file.warnings = [GnllError(what, where=problems.at(mark), hint=hint) for mark, what, hint in warnings]
     if not file.cases and file.campaign is None and not problems.count:
         problems.add(root.mark, "the file yields no case", "every combination is excluded or cannot exist")
+
+
+def _unused_settings(root: Map) -> list[tuple[Mark, str, str]]:
+    """What a file says once for all its cases, and every one of them says otherwise: its matrix has an axis of it."""
+    axes = root.get("matrix", {})
+    if any(key in root for key in ("include", "cases", "random")):
+        return []
+    found = []
+    attributes = root.get("attributes", Map((1, 1)))
+    found += [(attributes.keys_at[name], f"attribute '{name}'") for name in attributes if name in axes]
+    if "layout" in root and "layout" in axes:
+        found.append((root.keys_at["layout"], "'layout'"))
+    data = root.get("data", Map((1, 1)))
+    entries = axes.get("data", [])
+    entries = entries if isinstance(entries, list) else [entries]
+    if entries:
+        found += [(data.keys_at[name], f"data of '{name}'") for name in data if all(name in e for e in entries)]
+    return [(mark, f"{what} has no effect: the matrix has an axis that sets it", "remove it") for mark, what in found]
 
 
 def _campaign_clashes(files: list[CaseFile], registry: Registry) -> list[GnllError]:

@@ -167,6 +167,31 @@ include: [{shape: [2]}]
     assert len(list(suite)) == 1
 
 
+def test_settings_that_every_case_overrides_are_warned_of(load) -> None:
+    text = (
+        HEAD
+        + """\
+attributes: {eps: 0.5, full: true}
+layout: sliced
+data: {var: "constant(1)", input: "constant(2)"}
+matrix:
+  dtype: fp32
+  shape: [5]
+  eps: [1e-3]
+  layout: [contiguous, offset]
+  data: [{name: a, var: "constant(2)"}, {name: b, var: "constant(3)"}]
+"""
+    )
+    suite = load(text)
+    assert [(w.where.rsplit("yaml:")[1], w.what.split(" has")[0]) for w in suite.warnings] == [
+        ("2:14", "attribute 'eps'"),
+        ("3:1", "'layout'"),
+        ("4:8", "data of 'var'"),
+    ]
+    # A campaign beside the matrix uses them.
+    assert load(text + "random: {count: 2}\n").warnings == []
+
+
 def test_a_matrix_beyond_every_measure_is_refused_at_once(problems) -> None:
     shapes = ", ".join(f"[{n}]" for n in range(1, 300))
     eps = ", ".join(str(n) for n in range(1, 400))

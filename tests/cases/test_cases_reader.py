@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -143,6 +144,12 @@ def test_a_problem_in_an_anchor_is_told_once(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(CaseFileError, match="cannot be read"):
         reader.read(tmp_path / "gone.yaml", "gone.yaml")
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.yaml")
+    with pytest.raises(CaseFileError, match="no regular file"):
+        reader.read(tmp_path / "x.yaml", "x.yaml")
 
 
 def test_the_python_parser_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
