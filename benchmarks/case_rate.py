@@ -10,7 +10,7 @@ from benchmarks.harness import GNLL, Row, alternate, expect, process
 
 SMALL = """
 operator: gaussian_nll_loss_grad
-data: {gradOutput: "uniform(-1, 1)", input: "uniform(-0.5, 0.5)", target: "uniform(-0.5, 0.5)", var: "uniform(1, 2)"}
+data: {gradOutput: "uniform(-1, 1)", input: "signed(uniform(0.5, 1))", target: "uniform(-0.25, 0.25)", var: "uniform(1, 2)"}
 matrix:
   dtype: [fp32, fp16, bf16]
   reduction: [none, mean, sum]
