@@ -21,6 +21,7 @@ from gnll_cli.reports.summary import Facts, facts, summarise
 
 #: What may differ between two runs of the same thing: see ``comparable``.
 VOLATILE_SUMMARY = ("seconds", "started", "resumed")
+VOLATILE_SELECTION = ("resume",)
 VOLATILE_CASE = ("seconds",)
 
 
@@ -257,11 +258,13 @@ def _short(value: object) -> str:
 
 
 def comparable(report: Mapping[str, Any]) -> dict[str, Any]:
-    """A report.json document without what differs between two runs of the same thing: times and the number of
-    resumed cases.
+    """A report.json document without what differs between two runs of the same thing.
+
+    That is the times, and whether and how much of an interrupted run was used.
     """
     result = dict(report)
-    result["summary"] = {key: value for key, value in report["summary"].items() if key not in VOLATILE_SUMMARY}
+    for part, volatile in (("summary", VOLATILE_SUMMARY), ("selection", VOLATILE_SELECTION)):
+        result[part] = {key: value for key, value in report[part].items() if key not in volatile}
     result["cases"] = [
         {key: value for key, value in case.items() if key not in VOLATILE_CASE} for case in report["cases"]
     ]

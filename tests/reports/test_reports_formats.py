@@ -293,3 +293,16 @@ def test_strict_json_takes_what_python_takes_and_more() -> None:
     assert math.isnan(strict.number("nan") or 0.0)
     with pytest.raises(ValueError, match="NaN"):
         strict.decode("[NaN]")
+
+
+def test_the_example_of_the_document_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    document = Path(__file__).parents[2] / "docs" / "add-a-report.md"
+    example = re.search(r"```python\n(.*?)```", document.read_text(encoding="utf-8"), re.DOTALL)
+    assert example is not None
+    (tmp_path / "names_of_the_document.py").write_text(example[1], encoding="utf-8")
+    monkeypatch.setattr(formats_folder, "__path__", [*formats_folder.__path__, str(tmp_path)])
+    with RunReport(tmp_path / "reports", ENVIRONMENT, SELECTION, 2) as run:
+        run.add(0, record("a"))
+        run.add(1, record("b", "failed"))
+        assert run.finish().problems == []
+    assert (tmp_path / "reports" / "names.txt").read_text() == "b\n"

@@ -256,11 +256,13 @@ def test_comparable_keeps_everything_but_times() -> None:
         "summary": {"total": 1, "seconds": 3, "started": "x", "resumed": 1},
         "cases": [{"id": "a", "seconds": {"x": 1}, "status": "passed"}],
         "environment": {"seconds": 1},
+        "selection": {"resume": True, "seconds": 2},
     }
     assert comparable(report) == {
         "summary": {"total": 1},
         "cases": [{"id": "a", "status": "passed"}],
         "environment": {"seconds": 1},
+        "selection": {"seconds": 2},
     }
     assert report["summary"]["seconds"] == 3
 
