@@ -17,7 +17,8 @@ __all__ = ["Case", "Distribution", "load", "seed_of", "with_campaign_seed"]
 def load(paths: Sequence[Path | str]) -> Suite:
     """The suite of case files and folders (every .yaml and .yml below a folder, sorted; hidden ones are left out).
 
-    ``CaseFileError`` with every problem of every file; ``UsageError`` for a path that is no case file or folder of such.
+    ``CaseFileError`` with every problem of every file; ``UsageError`` for a path that is no case file and no folder of
+    such.
     """
     # Loading needs the YAML reader and the operators, which know Case: they are imported when used.
     from gnll_cli.cases import suite

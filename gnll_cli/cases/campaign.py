@@ -1,4 +1,4 @@
-"""Random campaigns: the k-th case is drawn from its own seed, independently of the others, and only when it is wanted."""
+"""Random campaigns: the k-th case is drawn from its own seed, independently of the others, when it is wanted."""
 
 from __future__ import annotations
 

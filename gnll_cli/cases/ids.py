@@ -1,7 +1,7 @@
 """Case ids: readable, stable, and safe as a path below the output folder.
 
-``<file stem>/<dtype>-<enumerated attributes>-<shape>-<tensor>_<form>...``, then a token for what else a matrix varies or
-what deviates from the defaults. An id depends on the values alone, not on how they are written or in which order.
+``<file stem>/<dtype>-<enumerated attributes>-<shape>-<tensor>_<form>...``, then a token for what else a matrix varies
+or what deviates from the defaults. An id depends on the values alone, not on how they are written or in which order.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What lint finds besides errors: absolute tolerances that a correct result could miss.
 
-Absolute tolerances fit tame data only. Whether a case's data is tame is seen from its golden, which lint computes for the cases
-that name such a profile; everything else it knows from loading.
+Absolute tolerances fit tame data only. Whether a case's data is tame is seen from its golden, which lint computes for
+the cases that name such a profile; everything else it knows from loading.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def _case_findings(case: Case, profile: str, tolerance: float) -> list[tuple[str
             found.append(
                 (
                     "rounding",
-                    f"profile {profile} allows {tolerance:g}, but {case.dtype} results reach {largest:.4g}, where rounding a "
-                    f"correct result alone moves it by up to {step:.3g}",
+                    f"profile {profile} allows {tolerance:g}, but {case.dtype} results reach {largest:.4g}, where "
+                    f"rounding a correct result alone moves it by up to {step:.3g}",
                 )
             )
     return found

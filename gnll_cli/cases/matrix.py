@@ -412,7 +412,7 @@ class Matrix:
         return True
 
     def _form_agrees(self, tensor: str, texts: list[str], geometry: Geometry, base: Shape) -> bool:
-        """Whether the form chosen is one of those written, however written: axis:-1 and axis:1 are one form of [2, 3]."""
+        """Whether the form chosen is one of those written; axis:-1 and axis:1 are one form of [2, 3]."""
         chosen = geometry.forms.get(tensor) or self.operator.form(tensor, "same", base)
         for text in texts:
             form = self.operator.form(tensor, text, base)

@@ -1,7 +1,7 @@
 """One YAML file to plain values that know their line and column.
 
-The tree is built from the parser's events, without recursion and without PyYAML's constructors: a scalar's meaning is ours
-(``scalars``), tags are refused, and depth and size are bounded after aliases are expanded.
+The tree is built from the parser's events, without recursion and without PyYAML's constructors: a scalar's meaning is
+ours (``scalars``), tags are refused, and depth and size are bounded after aliases are expanded.
 """
 
 from __future__ import annotations

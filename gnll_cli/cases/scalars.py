@@ -1,7 +1,7 @@
 """Plain YAML scalars resolved by our own rules, so that no value silently becomes something else.
 
-Numbers are numbers however they are written (``1e-6``, ``.5``, ``1.``); what YAML 1.1 or 1.2 would turn into an octal or
-base-60 number, a boolean, a null or a date is an error that shows the text as written.
+Numbers are numbers however they are written (``1e-6``, ``.5``, ``1.``); what YAML 1.1 or 1.2 would turn into an octal
+or base-60 number, a boolean, a null or a date is an error that shows the text as written.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ _MAX_LENGTH = 10_000
 def keyword(expression: str) -> Predicate:
     """The predicate on case ids of a ``-k`` expression.
 
-    A word is true where the id contains it, in any case; ``=ID`` where the id is exactly that. ``and``, ``or``, ``not`` and
-    parentheses combine words. ``UsageError`` with a caret where the expression is wrong.
+    A word is true where the id contains it, in any case; ``=ID`` where the id is exactly that. ``and``, ``or``, ``not``
+    and parentheses combine words. ``UsageError`` with a caret where the expression is wrong.
     """
     return _Parser(expression).parse()
 

@@ -201,7 +201,7 @@ def known_tensor(name: str, mark: Mark, context: Context, tensors: tuple[str, ..
 
 
 def known_dtype(name: str, mark: Mark, context: Context, *, refusal: bool = False) -> bool:
-    """Whether a case may have that dtype: one of the operator's, or where a refusal is expected, any that gnll knows."""
+    """Whether a case may have that dtype: one of the operator's; where a refusal is expected, any that gnll knows."""
     known = list(dtypes.DTYPES) if refusal else list(context.operator.dtypes)
     if name in known:
         return True

@@ -77,9 +77,9 @@ class Suite:
     ) -> Iterator[Case]:
         """The selected cases, lazily, in one stable order.
 
-        ``tier`` selects the tiers before it too; ``dtype`` lists dtypes; ``keyword`` is a ``-k`` expression over ids; ``shard`` is
-        I/N. ``campaign_seed`` gives other data, and other random cases, to the same ids. ``UsageError`` at once for a wrong
-        selection.
+        ``tier`` selects the tiers before it too; ``dtype`` lists dtypes; ``keyword`` is a ``-k`` expression over ids;
+        ``shard`` is I/N. ``campaign_seed`` gives other data, and other random cases, to the same ids. ``UsageError`` at
+        once for a wrong selection.
         """
         tiers = selection.tiers_up_to(tier)
         wanted = selection.check_dtypes(dtype, self.dtypes) if dtype else None
@@ -147,7 +147,8 @@ class Suite:
 def load(paths: Sequence[Path | str]) -> Suite:
     """The suite of case files and folders (every .yaml and .yml below a folder, sorted; hidden ones are left out).
 
-    ``CaseFileError`` with every problem of every file; ``UsageError`` for a path that is no case file or folder of such.
+    ``CaseFileError`` with every problem of every file; ``UsageError`` for a path that is no case file and no folder of
+    such.
     """
     errors: list[GnllError] = []
     registry = Registry()

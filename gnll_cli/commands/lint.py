@@ -11,8 +11,8 @@ import click
 def command(paths: tuple[str, ...], no_golden: bool) -> int:
     """Check each PATH (a case file or folder, default cases/).
 
-    Errors: what the loader refuses. Warnings: what is hardly meant, such as an exclude that matches nothing, or an absolute
-    tolerance that a correct result could miss. Exit code: 0 without errors, 2 with.
+    Errors: what the loader refuses. Warnings: what is hardly meant, such as an exclude that matches nothing, or an
+    absolute tolerance that a correct result could miss. Exit code: 0 without errors, 2 with.
     """
     from gnll_cli import cases
     from gnll_cli.cases.lint import tolerance_warnings

@@ -40,8 +40,8 @@ def command(
 ) -> int:
     """List the cases of each PATH (a case file or folder, default cases/) that a run with the same options would run.
 
-    Cases go to standard output, one a line; the closing count goes to standard error. Exit code: 0, or 2 where no case is
-    selected or a case file has errors.
+    Cases go to standard output, one a line; the closing count goes to standard error. Exit code: 0, or 2 where no case
+    is selected or a case file has errors.
     """
     from gnll_cli import cases
     from gnll_cli.cases.summary import Summary, record, text_line

@@ -14,7 +14,8 @@ TEXT = """\
 operator: gaussian_nll_loss_grad
 tier: smoke
 profile: [bound, ut]
-matrix: {dtype: [fp32, fp16], reduction: [none, sum], shape: [[2, 3], []], target: [same, "axis:0"], var: [same, scalar]}
+matrix:
+  {dtype: [fp32, fp16], reduction: [none, sum], shape: [[2, 3], []], target: [same, "axis:0"], var: [same, scalar]}
 exclude: [{dtype: fp16, shape: []}]
 include: [{shape: [200], reduction: sum, var: scalar, tier: full}]
 cases:
@@ -69,7 +70,7 @@ def test_list_json(gnll: Callable, write: Callable) -> None:
     assert last["id"] == "x/eps-zero"
     assert last["expect"] == {"reject": "eps_zero"}
     assert last["attributes"] == {"full": False, "eps": 0.0, "reduction": "mean"}
-    assert last["source"].endswith("x.yaml:8:5")
+    assert last["source"].endswith("x.yaml:9:5")
     assert records[0]["expect"] == "ok"
     assert records[0]["data"]["var"] == "uniform(0.5, 2)"
 
@@ -149,12 +150,12 @@ exclude: [{dtype: bf16}]
     path = write(text)
     code, out, _ = gnll("lint", path)
     assert code == 0
-    # gradInput = 8192 * 1 / 4 = 2048, gradVar = 8192/2 * (1/4 - 1/16) = 768, times 65 = 49920 where it is summed up: half an
+    # gradInput = 8192 * 1 / 4 = 2048, gradVar = 8192/2 * (1/4 - 1/16) = 768 (times 65 where it is summed up): half an
     # ULP of fp16 at 2048 is 1, of fp32 2^-13; both are above 2e-2 and 1e-5.
     assert f"{path.as_posix()}:5:11: warning: this entry of 'exclude' matches no combination" in out
     assert (
-        "profile ut allows 0.02, but fp16 results reach 2048, where rounding a correct result alone moves it by up to 1 ("
-        in out
+        "profile ut allows 0.02, but fp16 results reach 2048, "
+        "where rounding a correct result alone moves it by up to 1 (" in out
     )
     assert "profile ut allows 1e-05, but fp32 results reach 2048, where" in out
     assert (

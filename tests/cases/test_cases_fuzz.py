@@ -60,19 +60,21 @@ cases:
   - {<<: *c, name: other, dtype: bf16, profile: ut}
   - {name: none, shapes: *s, "null": [var], expect: {reject: null_pointer}}
 """,
-    "\ufeffoperator: gaussian_nll_loss_grad # ein Übungsfall\r\ntier: nightly\r\nrandom:\r\n  count: 300\r\n  dtype: [fp32, bf16]\r\n"
-    "  rank: [0, 4]\r\n  elements: [1, 500]\r\n  target: [same, axis]\r\n  var: [same, scalar]\r\n  eps: [1e-6, 0.5]\r\n"
+    "\ufeffoperator: gaussian_nll_loss_grad # ein Übungsfall\r\ntier: nightly\r\nrandom:\r\n  count: 300\r\n"
+    "  dtype: [fp32, bf16]\r\n  rank: [0, 4]\r\n  elements: [1, 500]\r\n  target: [same, axis]\r\n"
+    "  var: [same, scalar]\r\n  eps: [1e-6, 0.5]\r\n"
     '  data: [{var: "spread(0.001, 2)"}, {name: b, var: "cycle(1, 2)"}]\r\n'.encode(),
 )
 
 NASTY = [
-    b"99999999999", b"-1", b"1e12", b"1e999", b"nan", b".inf", b"010", b"1_000", b"1:30", b"yes", b"~", b"null", b"true",
-    b"!!python/object/apply:os.system [x]", b"!!int '3'", b"&a", b"*a", b"*c", b"<<", b"<<: *s", b"- - - -", b"[" * 40,
-    b"]" * 3, b"{" * 40, b"[[[]]]", b"{}", b"[]", b"''", b'""', b"? ", b": ", b"|", b">", b"---", b"...", b"%YAML 9.9", b"\t",
-    b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"\xc3", b"\xf0\x9f\x98\x80", b"\r", b"\xe2\x80\xa8", b"\x85", b"axis:-9", b"axis:x",
-    b"axis:" + b"9" * 30, b"../../x", b"/", b"file(/dev/zero)", b"file(x)", b"signed(" * 30, b"cycle(", b"dtype", b"shape",
-    b"layout", b"matrix", b"random", b"cases", b"include", b"exclude", b"expect", b"reject", b"values", b"name", b"axis", b"fp64",
-    b"scalar", b"9" * 400, b"0x" + b"f" * 300, b"1" * 30, b"1e-400", b"-0", b"2147483648", b"9223372036854775808", b"#", b"'", b'"',
+    b"99999999999", b"-1", b"1e12", b"1e999", b"nan", b".inf", b"010", b"1_000", b"1:30", b"yes", b"~", b"null",
+    b"true", b"!!python/object/apply:os.system [x]", b"!!int '3'", b"&a", b"*a", b"*c", b"<<", b"<<: *s",
+    b"- - - -", b"[" * 40, b"]" * 3, b"{" * 40, b"[[[]]]", b"{}", b"[]", b"''", b'""', b"? ", b": ", b"|", b">",
+    b"---", b"...", b"%YAML 9.9", b"\t", b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"\xc3", b"\xf0\x9f\x98\x80", b"\r",
+    b"\xe2\x80\xa8", b"\x85", b"axis:-9", b"axis:x", b"axis:" + b"9" * 30, b"../../x", b"/", b"file(/dev/zero)",
+    b"file(x)", b"signed(" * 30, b"cycle(", b"dtype", b"shape", b"layout", b"matrix", b"random", b"cases",
+    b"include", b"exclude", b"expect", b"reject", b"values", b"name", b"axis", b"fp64", b"scalar", b"9" * 400,
+    b"0x" + b"f" * 300, b"1" * 30, b"1e-400", b"-0", b"2147483648", b"9223372036854775808", b"#", b"'", b'"',
     b"&b [*b]", b"\xef\xbb\xbf",
 ]  # fmt: skip
 

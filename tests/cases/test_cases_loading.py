@@ -212,8 +212,8 @@ ONE = "{gradOutput: [1], input: [2, 3], target: [2, 3], var: [2, 3]}"
             "",
         ),
         (
-            HEAD
-            + "cases: [{name: a, shapes: {gradOutput: [1], input: [2, 3], target: [2, 3], var: §[2, 3]}, values: {var: [[1], [2]]}}]",
+            HEAD + "cases: [{name: a, shapes: {gradOutput: [1], input: [2, 3], target: [2, 3], var: §[2, 3]},"
+            " values: {var: [[1], [2]]}}]",
             "has the shape [2, 3], but its values are nested as [2, 1]",
             "",
         ),
@@ -291,8 +291,8 @@ ONE = "{gradOutput: [1], input: [2, 3], target: [2, 3], var: [2, 3]}"
             "exclude it from the matrix first",
         ),
         (
-            HEAD
-            + "matrix: {dtype: fp32, shape: [2], data: [{name: a, var: 'constant(1)'}, §{name: A, var: 'constant(2)'}]}",
+            HEAD + "matrix: {dtype: fp32, shape: [2],\n"
+            "  data: [{name: a, var: 'constant(1)'}, §{name: A, var: 'constant(2)'}]}",
             "two entries of 'data' have the same name",
             "",
         ),
@@ -325,8 +325,8 @@ def test_all_problems_of_all_files_are_told_at_once(write) -> None:
 
 def test_semantic_problems_are_told_at_once_too(problems) -> None:
     found = problems(
-        HEAD
-        + "attributes: {epz: 1}\ndata: {vra: 'x'}\nmatrix: {dtype: fp61, shape: [[2, -1]]}\ncases: [{name: a}, {name: b}]\n"
+        HEAD + "attributes: {epz: 1}\ndata: {vra: 'x'}\nmatrix: {dtype: fp61, shape: [[2, -1]]}\n"
+        "cases: [{name: a}, {name: b}]\n"
     )
     assert [at for at, _, _ in found] == ["2:14", "3:8", "4:17", "4:31", "5:9", "5:20"]
 
@@ -334,8 +334,8 @@ def test_semantic_problems_are_told_at_once_too(problems) -> None:
 def test_folders_are_searched_in_order_and_hidden_files_left_out(write, tmp_path: Path) -> None:
     for name in ("b.yml", "a.yaml", "sub/c.yaml", ".hidden.yaml", ".git/d.yaml", "notes.txt"):
         write(
-            HEAD
-            + f"cases: [{{name: {Path(name).stem.strip('.')}, shapes: {ONE}}}]\ndata: {{var: 'constant({len(name)})'}}\n",
+            HEAD + f"cases: [{{name: {Path(name).stem.strip('.')}, shapes: {ONE}}}]\n"
+            f"data: {{var: 'constant({len(name)})'}}\n",
             name,
         )
     suite = cases.load([tmp_path])

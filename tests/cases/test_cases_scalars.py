@@ -1,4 +1,4 @@
-"""Plain scalars: every usual number, and nothing that silently becomes something else. PyYAML's YAML 1.1 is the oracle."""
+"""Plain scalars: every usual number, and nothing that silently becomes something else; PyYAML is the oracle."""
 
 from __future__ import annotations
 
