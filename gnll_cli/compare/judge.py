@@ -147,7 +147,7 @@ class CaseJudgement:
         self.trusts: dict[str, OutputTrust] = {}
         self.bench = self._benchmark(case, operator, chosen, inputs, benchmark)
         shapes = tuple((name, tuple(case.shapes[name])) for name in operator.inputs if name not in case.null)
-        streams = self._streams(case, operator, inputs) if trust and inputs else []
+        streams = self._streams(case, operator, inputs) if trust and inputs is not None else []
         for name in operator.outputs:
             dtype = dtypes.get(case.dtypes[name])
             shape = tuple(case.shapes[name])

@@ -61,11 +61,20 @@ def make_case(
 
 def make_operator(outputs: Sequence[str], inputs: Sequence[str] = (), **fields: Any) -> Operator:
     nothing: Any = lambda *_: {}  # noqa: E731 - fields no test here calls
-    record: dict[str, Any] = dict(
-        name="hand", type="Hand", inputs=tuple(inputs), outputs=tuple(outputs), attributes=(), dtypes=("fp32", "fp16", "bf16"), base="x",
-        data={}, refusals={}, forms={}, form=nothing, shapes=nothing, output_shapes=nothing, refusal=nothing, labels=nothing, golden=nothing,
-        benchmark=nothing, tiling=nothing, alternatives=lambda *_: [],
-    )  # fmt: skip
+    record: dict[str, Any] = {
+        "name": "hand",
+        "type": "Hand",
+        "inputs": tuple(inputs),
+        "outputs": tuple(outputs),
+        "dtypes": ("fp32", "fp16", "bf16"),
+        "base": "x",
+        "alternatives": lambda *_: [],
+        **dict.fromkeys(
+            ("form", "shapes", "output_shapes", "refusal", "labels", "golden", "benchmark", "tiling"), nothing
+        ),
+        **{key: {} for key in ("data", "refusals", "forms")},
+        "attributes": (),
+    }
     return Operator(**{**record, **fields})
 
 
