@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import signal
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from types import FrameType
 from typing import Any
@@ -18,6 +19,7 @@ from gnll_cli.pipeline import PipelineOptions, Record
 from gnll_cli.reports import GREEN, Console, Finished, RunReport, load_known
 from gnll_cli.runners.interface import RunnerOptions
 from gnll_cli.runners.workers import Death, default_jobs, run_cases
+from gnll_cli.tiers import TIERS
 
 #: What decides the data, the arithmetic of the harness and the verdicts: part of every report and of every fingerprint.
 VERSIONS = ("gnll-cli", "numpy", "ml_dtypes")
@@ -32,12 +34,9 @@ class CampaignOptions:
     exec_command: str | None = None
     profiles: tuple[str, ...] = ()
     tolerances: dict[str, float] | None = None
-    keyword: str | None = None
-    dtypes: tuple[str, ...] = ()
-    tier: str = "full"
-    shard: str | None = None
+    #: The keyword arguments of ``Suite.cases``: tier, dtype, keyword, shard, campaign_seed.
+    chosen: dict[str, Any] = field(default_factory=dict)
     jobs: int | None = None
-    seed: int = 0
     repeat: int = 1
     timeout: float = 60.0
     maxfail: int | None = None
@@ -49,7 +48,18 @@ class CampaignOptions:
     @property
     def restricted(self) -> bool:
         """True where cases of the suite are left out on purpose."""
-        return bool(self.keyword or self.dtypes or self.shard)
+        default = CampaignOptions()
+        elsewhere = [os.path.normpath(path) for path in self.paths] != [
+            os.path.normpath(path) for path in default.paths
+        ]
+        return (
+            elsewhere or self.chosen.get("tier") == TIERS[0] or any(map(self.chosen.get, ("keyword", "dtype", "shard")))
+        )
+
+    @property
+    def seed(self) -> int:
+        """The number of ``--seed``."""
+        return int(self.chosen.get("campaign_seed", 0))
 
 
 def run(options: CampaignOptions, console: Console) -> Finished:
@@ -76,13 +86,7 @@ def run(options: CampaignOptions, console: Console) -> Finished:
     )
 
     def selected() -> Iterator[Case]:
-        return suite.cases(
-            tier=options.tier,
-            dtype=options.dtypes or None,
-            keyword=options.keyword,
-            shard=options.shard,
-            campaign_seed=options.seed,
-        )
+        return suite.cases(**options.chosen)
 
     total, names, used = _survey(selected(), options.profiles)
     if total == 0:
@@ -101,7 +105,8 @@ def run(options: CampaignOptions, console: Console) -> Finished:
         "profiles": accuracy.definitions(used),
     }
     jobs = options.jobs or default_jobs()
-    selection = {**asdict(options), "jobs": jobs, "restricted": options.restricted}
+    selection = {**asdict(options), **options.chosen, "jobs": jobs, "restricted": options.restricted}
+    del selection["chosen"]
     known = load_known(options.known) if options.known else None
     with (
         RunReport(
@@ -221,7 +226,7 @@ def _fingerprint(environment: dict[str, Any], options: CampaignOptions) -> dict[
     """
     parts = {key: environment[key] for key in ("backend", "runner", "versions", "python", "profiles")}
     for key in ("profiles", "tolerances", "seed", "repeat", "timeout", "advisory", "exec_command"):
-        parts[f"option {key}"] = asdict(options)[key]
+        parts[f"option {key}"] = getattr(options, key)
     return parts
 
 

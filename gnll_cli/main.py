@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pkgutil
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -17,9 +17,8 @@ class Commands(click.Group):
     """Every module of ``gnll_cli.commands`` with a ``command`` is a subcommand; it is imported when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(
-            m.name.replace("_", "-") for m in pkgutil.iter_modules(commands.__path__) if not m.name.startswith("_")
-        )
+        files = os.listdir(commands.__path__[0])
+        return sorted(f[:-3].replace("_", "-") for f in files if f.endswith(".py") and not f.startswith("_"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):

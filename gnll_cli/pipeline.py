@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnll_cli import compare, golden, operators, runners
-from gnll_cli.cases.model import Case
+from gnll_cli.cases.model import Case, Distribution
 from gnll_cli.compare.interface import CaseVerdict
 from gnll_cli.golden.interface import GoldenBlock, TensorData
 from gnll_cli.operators.interface import Operator
@@ -62,7 +63,7 @@ def fingerprint(case: Case) -> str:
         sorted(case.attributes.items()),
         sorted(case.shapes.items()),
         sorted(case.dtypes.items()),
-        sorted((k, str(v)) for k, v in case.data.items()),
+        sorted((name, str(d), _file_stamp(d)) for name, d in case.data.items()),
         case.seed,
         case.profile,
         sorted(case.layout.items()),
@@ -73,6 +74,14 @@ def fingerprint(case: Case) -> str:
         case.pair,
     )
     return sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def _file_stamp(distribution: Distribution) -> tuple[int, int] | None:
+    """Size and time of the raw file that a distribution reads: another content is another case."""
+    if distribution.kind != "file":
+        return None
+    status = os.stat(str(distribution.args[0]))
+    return status.st_size, status.st_mtime_ns
 
 
 def blank_record(case: Case, options: PipelineOptions) -> Record:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import prod
+from math import frexp, ldexp, prod
 
 from gnll_cli.cases.model import Case
 from gnll_cli.errors import GnllError
@@ -119,11 +119,10 @@ def _largest_result(case: Case) -> float:
 
 def _half_ulp(value: float, dtype: str) -> float:
     """Half the unit in the last place at ``value``: how far rounding to nearest can move it."""
-    import numpy as np
-
     from gnll_cli import dtypes
 
     kind = dtypes.get(dtype)
     if not kind.is_float or value > kind.largest:
         return 0.0
-    return float(dtypes.ulp(np.array([value]), kind)[0]) / 2
+    exponent = max(frexp(value)[1] - 1, kind.min_exponent)
+    return ldexp(1.0, exponent - kind.digits)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from gnll_cli.cases.model import TIERS, Case
+from gnll_cli.cases.model import Case
 from gnll_cli.errors import UsageError, nearest
+from gnll_cli.tiers import TIERS
 
 Predicate = Callable[[str], bool]
 

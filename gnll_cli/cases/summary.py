@@ -9,7 +9,8 @@ from math import isfinite
 from typing import Any
 
 from gnll_cli.cases.ids import shape_token
-from gnll_cli.cases.model import TIERS, Case
+from gnll_cli.cases.model import Case
+from gnll_cli.tiers import TIERS
 
 #: Values of an axis that are listed one by one; an axis with more is summed up.
 _MOST_VALUES = 40

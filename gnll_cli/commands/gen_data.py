@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from gnll_cli.cases.model import TIERS
+from gnll_cli.commands._selection import selection
 
 
 @click.command("gen-data", short_help="Write inputs and golden of cases as raw files.")
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@selection
 @click.option("-o", "--output", default="golden/", show_default=True, metavar="DIR", help="Where the folders go.")
-@click.option("-k", "keyword", metavar="EXPR", help="Cases whose id matches: words with and, or, not; =ID for one.")
-@click.option("--dtype", "dtypes", multiple=True, metavar="NAME", help="Only this dtype; repeatable.")
-@click.option("--tier", type=click.Choice(TIERS), default="full", show_default=True, help="This tier and those before.")
-@click.option("--shard", metavar="I/N", help="The I-th of N balanced parts.")
-@click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Other data than the suite's own.")
 @click.option("--golden-dtype", metavar="NAME", help="dtype of <output>_golden.bin (default: the case's own).")
 @click.option("--manifest", metavar="FILE", help="Write the SHA-256 of every file to FILE instead of the files.")
 @click.option(
@@ -22,12 +19,8 @@ from gnll_cli.cases.model import TIERS
 )
 def command(
     paths: tuple[str, ...],
+    chosen: dict[str, Any],
     output: str,
-    keyword: str | None,
-    dtypes: tuple[str, ...],
-    tier: str,
-    shard: str | None,
-    seed: int,
     golden_dtype: str | None,
     manifest: str | None,
     check_manifest: str | None,
@@ -53,9 +46,7 @@ def command(
         raise UsageError("--manifest and --check-manifest contradict each other", hint="give one of them")
     if golden_dtype and (manifest or check_manifest):
         raise UsageError("a manifest is of files in the cases' own dtypes", hint="leave out --golden-dtype")
-    selected = cases.load(paths or ("cases/",)).cases(
-        tier=tier, dtype=dtypes or None, keyword=keyword, shard=shard, campaign_seed=seed
-    )
+    selected = cases.load(paths).cases(**chosen)
     expected = manifests.load(Path(check_manifest)) if check_manifest else {}
     count, place = 0, f"folders below {output}"
     differences: list[str] = []

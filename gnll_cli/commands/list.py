@@ -6,19 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gnll_cli.cases.model import TIERS
+from gnll_cli.commands._selection import selection
 
 if TYPE_CHECKING:
     from gnll_cli.cases.model import Case
 
 
 @click.command("list", short_help="List the expanded cases, with counts per tier and axis.")
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
-@click.option("-k", "keyword", metavar="EXPR", help="Cases whose id matches: words with and, or, not; =ID for one.")
-@click.option("--dtype", "dtypes", multiple=True, metavar="NAME", help="Only this dtype; repeatable.")
-@click.option("--tier", type=click.Choice(TIERS), default="full", show_default=True, help="This tier and those before.")
-@click.option("--shard", metavar="I/N", help="The I-th of N balanced parts.")
-@click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Other data than the suite's own.")
+@selection
 @click.option(
     "--format",
     "form",
@@ -30,11 +25,7 @@ if TYPE_CHECKING:
 @click.option("--counts", is_flag=True, help="Only the counts, per tier and axis.")
 def command(
     paths: tuple[str, ...],
-    keyword: str | None,
-    dtypes: tuple[str, ...],
-    tier: str,
-    shard: str | None,
-    seed: int,
+    chosen: dict[str, Any],
     form: str,
     counts: bool,
 ) -> int:
@@ -47,9 +38,9 @@ def command(
     from gnll_cli.cases.summary import Summary, record, text_line
     from gnll_cli.errors import EXIT_OK, UsageError
 
-    suite = cases.load(paths or ("cases/",))
+    suite = cases.load(paths)
     summary = Summary()
-    for case in suite.cases(tier, dtypes or None, keyword, shard, seed):
+    for case in suite.cases(**chosen):
         summary.add(case)
         if not counts:
             _show(case, form, text_line, record)

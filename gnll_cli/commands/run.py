@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from gnll_cli.cases.model import TIERS
+from gnll_cli.commands._selection import selection
 
 
 @click.command("run", short_help="Generate, execute, compare and report cases.")
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@selection
 @click.option("--backend", default="numpy", metavar="NAME", help="What executes the operator (default: numpy).")
 @click.option("--exec", "exec_command", metavar="CMD", help="The command of backend exec; it is given the case folder.")
 @click.option("--profile", "profiles", multiple=True, metavar="NAME", help="Judge by this profile; repeatable.")
 @click.option("--rtol", type=float, help="Relative tolerance of profile isclose.")
 @click.option("--atol", type=float, help="Absolute tolerance of profile isclose.")
-@click.option("-k", "keyword", metavar="EXPR", help="Cases whose id matches: words with and, or, not; =ID for one.")
-@click.option("--dtype", "dtypes", multiple=True, metavar="NAME", help="Only this dtype; repeatable.")
-@click.option("--tier", type=click.Choice(TIERS), default="full", show_default=True, help="This tier and those before.")
-@click.option("--shard", metavar="I/N", help="The I-th of N balanced parts.")
 @click.option("--jobs", "-j", type=click.IntRange(1), metavar="N", help="Worker processes (default: all cores).")
-@click.option("--seed", type=click.IntRange(0), default=0, metavar="N", help="Other data than the suite's own.")
 @click.option("--repeat", type=click.IntRange(1), default=1, metavar="N", help="Demand N bit-identical executions.")
 @click.option("--timeout", type=float, default=60.0, show_default=True, metavar="S", help="Seconds for an execution.")
 @click.option("--maxfail", type=click.IntRange(1), metavar="N", help="Stop after N cases that are not green.")
@@ -37,17 +34,13 @@ from gnll_cli.cases.model import TIERS
 @click.option("-v", "--verbose", is_flag=True, help="A line for every case.")
 def command(
     paths: tuple[str, ...],
+    chosen: dict[str, Any],
     backend: str,
     exec_command: str | None,
     profiles: tuple[str, ...],
     rtol: float | None,
     atol: float | None,
-    keyword: str | None,
-    dtypes: tuple[str, ...],
-    tier: str,
-    shard: str | None,
     jobs: int | None,
-    seed: int,
     repeat: int,
     timeout: float,
     maxfail: int | None,
@@ -76,17 +69,13 @@ def command(
     if backend != "exec" and exec_command is not None:
         raise UsageError(f"--exec is of backend exec, not of {backend}", hint="add --backend exec")
     options = campaign.CampaignOptions(
-        paths=paths or campaign.CampaignOptions.paths,
+        paths=paths,
         backend=backend,
         exec_command=exec_command,
         profiles=profiles,
         tolerances=_tolerances(profiles, rtol, atol),
-        keyword=keyword,
-        dtypes=dtypes,
-        tier=tier,
-        shard=shard,
+        chosen=chosen,
         jobs=jobs,
-        seed=seed,
         repeat=repeat,
         timeout=timeout,
         maxfail=maxfail,
