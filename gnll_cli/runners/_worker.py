@@ -7,6 +7,7 @@ import faulthandler
 import os
 import pickle
 import resource
+import shutil
 import signal
 import struct
 import sys
@@ -75,11 +76,19 @@ def kill_group(group: int) -> None:
             os.killpg(group, signal.SIGKILL)
 
 
-def _die_with_parent(life: int, board: _board.Board) -> None:
-    """Wait until the parent has gone (its end of the pipe is closed), then end the program that runs, and the worker."""
+def _die_with_parent(life: int, board: _board.Board, scratch: list[str]) -> None:
+    """Wait until the parent has gone (its end of the pipe is closed), then end the program that runs, and the worker.
+
+    ``scratch`` holds the worker's own temporary folder, once it is known.
+    """
     while os.read(life, 1):
         pass
     kill_group(board.read_group())
+    for folder in scratch:
+        # What the parent would have done: the worker's own folder, and the run's where this was the last in it.
+        shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            os.rmdir(os.path.dirname(folder))
     if os.getpgrp() == os.getpid():
         kill_group(os.getpid())
     os._exit(1)
@@ -112,12 +121,14 @@ def main() -> None:
     board.case(_board.NONE)
     _board.attach(board)
     faulthandler.enable()
-    threading.Thread(target=_die_with_parent, args=(life, board), daemon=True).start()
+    folders: list[str] = []
+    threading.Thread(target=_die_with_parent, args=(life, board, folders), daemon=True).start()
 
     first = _receive(cases)
     if first is None:
         return
     task, options, memory, scratch = first
+    folders.append(scratch)
     tempfile.tempdir = scratch
     try:
         if memory is not None:

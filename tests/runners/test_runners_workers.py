@@ -333,12 +333,12 @@ def test_an_ended_parent_leaves_no_process_behind(how: str, tmp_path: Path) -> N
         out, err = parent.communicate(timeout=20)
         assert out.splitlines()[-1] == "interrupted"
         assert err == ""
-        assert [p.name for p in tmp_path.iterdir()] == ["pids"]
     else:
         parent.kill()
         parent.communicate(timeout=20)
     assert gone(worker)
     assert gone(program)
+    assert [p.name for p in tmp_path.iterdir()] == ["pids"]
 
 
 def test_temporary_files_of_the_run_are_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
