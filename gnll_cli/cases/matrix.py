@@ -175,6 +175,10 @@ class AxisReader:
         if not isinstance(said, str):
             self.context.problems.add(mark, f"a form of '{tensor}' must be text, not {said}", f"known: {words}")
             return None
+        if said == "axis" and said in self.context.operator.forms[tensor]:
+            hint = "write axis:0 or axis:-1; axis alone is any axis, in 'random' only"
+            self.context.problems.add(mark, f"the form 'axis' of {tensor} needs a number", hint)
+            return None
         if len(said) > _MAX_FORM:
             self.context.problems.add(mark, f"'{printable(said)}' is no form of {tensor}", f"known: {words}")
             return None
@@ -422,6 +426,11 @@ class Matrix:
 
     def _unused(self, names: list[str], exclusions: list[Exclusion]) -> None:
         """Axis values that gave no case are errors; exclusions that matched none are warned of."""
+        if not any(value.yields for name in names for value in self.axes[name]):
+            what = "the matrix yields no case"
+            hint = "none of its combinations can exist, or 'exclude' leaves out all of them"
+            self.context.problems.add(self.root.keys_at["matrix"], what, hint)
+            return
         for name in names:
             for value in self.axes[name]:
                 if value.yields == 0:

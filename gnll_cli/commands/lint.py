@@ -24,7 +24,7 @@ def command(paths: tuple[str, ...], no_golden: bool) -> int:
         for problem in error.problems:
             click.echo(str(problem))
         count = len(error.problems)
-        click.echo(f"{count} error{'s' if count != 1 else ''}", err=True)
+        click.echo(_plural(count, "error"), err=True)
         return EXIT_USAGE
     warnings = list(suite.warnings)
     if not no_golden:
@@ -35,8 +35,12 @@ def command(paths: tuple[str, ...], no_golden: bool) -> int:
     return EXIT_OK
 
 
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def _counts(files: int, cases: int, dropped: dict[str, int], warnings: int) -> str:
-    parts = [f"{files} file{'s' if files != 1 else ''}, {cases:,} cases, no errors, {warnings} warnings"]
+    parts = [f"{_plural(files, 'file')}, {_plural(cases, 'case')}, no errors, {_plural(warnings, 'warning')}"]
     names = {"impossible": "cannot exist", "same": "same as an earlier one", "excluded": "excluded"}
     told = [f"{count:,} {names[kind]}" for kind, count in sorted(dropped.items()) if count]
     if told:

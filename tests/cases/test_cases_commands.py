@@ -164,7 +164,7 @@ exclude: [{dtype: bf16}]
     )
     code, out, _ = gnll("lint", path, "--no-golden")
     assert "warning: profile" not in out
-    assert "8 cases, no errors, 1 warnings" in out
+    assert "8 cases, no errors, 1 warning" in out
 
 
 def test_lint_of_tame_data_is_quiet(gnll: Callable, write: Callable) -> None:

@@ -253,11 +253,23 @@ ONE = "{gradOutput: [1], input: [2, 3], target: [2, 3], var: [2, 3]}"
         (HEAD + "matrix: {dtype: fp32, shape: [[2], §3]}", "a number among shapes", "[[7], [2, 3]]"),
         (HEAD + "§matrix: {dtype: fp32, shape: [[99999999999]]}", "refuses this case as too_many_elements", ""),
         (HEAD + "§matrix: {dtype: fp32, shape: [2], eps: [0]}", "refuses this case as eps_zero", ""),
+        (HEAD + "§matrix: {dtype: fp32, shape: [[]], target: ['axis:0']}", "the matrix yields no case", "can exist"),
         (
-            HEAD + "matrix: {dtype: fp32, shape: [§[]], target: ['axis:0']}",
+            HEAD + "§matrix: {dtype: fp32, shape: [2]}\nexclude: [{shape: [2]}]",
+            "the matrix yields no case",
+            "'exclude'",
+        ),
+        (
+            HEAD + "matrix: {dtype: fp32, shape: [[2], §[]], target: ['axis:0']}",
             "this value of 'shape' yields no case: scalar",
             "",
         ),
+        (
+            HEAD + "matrix: {dtype: fp32, shape: [2], target: §axis}",
+            "the form 'axis' of target needs a number",
+            "axis:0",
+        ),
+        (HEAD + "matrix: {dtype: fp32, shape: [2], layout: §[]}", "'layout' is empty", "a list of layouts"),
         (
             HEAD + "matrix: {dtype: fp32, shape: [[], [2]], target: [same, §'axis:1']}",
             "this value of 'target' yields no case: axis:1",
