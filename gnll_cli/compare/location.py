@@ -53,22 +53,30 @@ class Finder:
         self.step = 0
         self._row_lanes = (layout.row, -1)
         self._tile_lanes = (layout.tile, -1)
+        self._settled = False
         self._only_last_tiles = bool(layout.slices) and layout.tile > 0
         self._cores_hit: I64 = np.zeros(len(layout.slices), dtype=np.int64)
 
     def add(self, start: int, bad: Bools) -> None:
         """The failed elements of the block that begins at ``start``."""
-        at = np.flatnonzero(bad).astype(np.int64) + start
-        if not at.size:
+        count = int(np.count_nonzero(bad))
+        if not count:
             return
+        if self._settled:
+            # Nothing but the count and the last position can change any more.
+            self.count += count
+            self.last = start + bad.size - 1 - int(bad[::-1].argmax())
+            return
+        at = np.flatnonzero(bad).astype(np.int64) + start
         if self.count:
             self.step = gcd(self.step, int(at[0]) - self.last)
         else:
             self.first = int(at[0])
-        if at.size > 1 and self.step != 1:
-            self.step = gcd(self.step, int(np.gcd.reduce(np.diff(at))))
+        for cut in (slice(0, 256), slice(255, None)):
+            if self.step != 1 and at[cut].size > 1:
+                self.step = gcd(self.step, int(np.gcd.reduce(np.diff(at[cut]))))
         self.last = int(at[-1])
-        self.count += at.size
+        self.count += count
         layout = self.layout
         if layout.row:
             lanes = at % layout.row
@@ -76,6 +84,9 @@ class Finder:
             self._row_lanes = (min(low, int(lanes.min())), max(high, int(lanes.max())))
         if layout.slices:
             self._add_cores(at)
+        self._settled = (
+            self.step == 1 and not layout.slices and (not layout.row or self._row_lanes == (0, layout.row - 1))
+        )
 
     def _add_cores(self, at: I64) -> None:
         layout = self.layout

@@ -9,7 +9,6 @@ float32 would over- or underflow, is judged whole in float64.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,7 +25,7 @@ F32 = npt.NDArray[np.float32]
 Array = npt.NDArray[Any]
 
 #: Elements of a block: its float32 buffers stay in the second-level cache.
-BLOCK = 1 << 15
+BLOCK = 1 << 16
 #: Elements summed by one float32 dot product.
 ROW = 1 << 13
 #: Shares within this of the limit are decided in float64.
@@ -68,7 +67,6 @@ class Screen:
         n = min(BLOCK, max(output.size, 1))
         self._actual, self._golden = np.empty(n, np.float32), np.empty(n, np.float32)
         self._d, self._absolute, self._r, self._u = (np.empty(n, np.float32) for _ in range(4))
-        self._scale = np.empty(n, np.int32)
         self._ones = np.ones(min(n, ROW), np.float32)
         #: 2^-e of the smallest normal exponent, as float32 bits.
         self._largest_scale = np.int32((127 - output.dtype.min_exponent) << 23)
@@ -94,7 +92,7 @@ class Screen:
             np.copyto(bits, stored.view(np.uint16))
             np.left_shift(bits, 16, out=bits)
             return wide
-        if stored.view(np.int16).max() >= 0x7C00 or stored.view(np.uint16).max() >= 0xFC00:
+        if np.maximum.reduce(stored.view(np.int16)) >= 0x7C00 or np.maximum.reduce(stored.view(np.uint16)) >= 0xFC00:
             return None
         # Exponent and significand move to their float32 places, the sign is the top bit of the sign extension; the
         # exponent's bias then differs by 112. Exact, subnormals included.
@@ -114,22 +112,21 @@ class Screen:
         d, absolute, r, u = self._d[:n], self._absolute[:n], self._r[:n], self._u[:n]
         np.subtract(a, g, out=d)
         np.abs(d, out=d)
-        top = float(d.max())
+        top = float(np.maximum.reduce(d))
         if not top < HUGE:
             return False
         if top:
             np.abs(g, out=absolute)
             np.add(absolute, np.float32(REL_FLOOR), out=r)
             np.divide(d, r, out=r)
-            top_rel = float(r.max())
+            top_rel = float(np.maximum.reduce(r))
             if not TINY < top_rel < HUGE:
                 return False
             sum_rel = self._sum(r, None)
-            ulps = self._scaled(g, n)
-            if ulps is None:
+            if not self._scale(g, u.view(np.int32)):
                 return False
-            np.multiply(d, ulps, out=u)
-            top_ulp = float(u.max())
+            np.multiply(d, u, out=u)
+            top_ulp = float(np.maximum.reduce(u))
             if not TINY < top_ulp < HUGE:
                 return False
             self._note_maxima(a, g, top, top_rel, top_ulp)
@@ -152,16 +149,16 @@ class Screen:
             total += float(np.dot(row, self._ones[: row.size] if y is None else y[i : i + ROW]))
         return total
 
-    def _scaled(self, g: F32, n: int) -> F32 | None:
-        """2^-e per golden, e its exponent in the dtype: the exponent's bits negated. None where 2^-e is no normal number."""
-        scale = self._scale[:n]
+    def _scale(self, g: F32, scale: npt.NDArray[np.int32]) -> bool:
+        """Write the float32 bits of 2^-e per golden, e its exponent in the dtype: the exponent's bits negated.
+
+        False where 2^-e is no normal number.
+        """
         np.bitwise_and(g.view(np.int32), np.int32(0x7F800000), out=scale)
         np.subtract(np.int32(0x7F000000), scale, out=scale)
-        if scale.max() > self._largest_scale:
+        if np.maximum.reduce(scale) > self._largest_scale:
             np.minimum(scale, self._largest_scale, out=scale)
-        if scale.min() <= 0:
-            return None
-        return scale.view(np.float32)
+        return bool(np.minimum.reduce(scale) > 0)
 
     def _note_maxima(self, a: F32, g: F32, top: float, top_rel: float, top_ulp: float) -> None:
         """Exact maxima from the elements that reach them in float32.
@@ -180,7 +177,8 @@ class Screen:
         if top_ulp > most if exact else top_ulp >= np.float32(most):
             if not exact:
                 at = np.flatnonzero(self._u[:n] == np.float32(top_ulp))
-                top_ulp = float((_errors(a, g, at) * self._scale[at].view(np.float32)).max())
+                # What float32 multiplied the difference by: a power of two, so the quotient is exact.
+                top_ulp = float((_errors(a, g, at) * (self._u[at] / self._d[at])).max())
             metrics.max_ulp = max(metrics.max_ulp, top_ulp * self._ulps)
         if top_rel * (1 + SLACK) >= metrics.max_rel:
             at = np.flatnonzero(self._r[:n] >= np.float32(top_rel * (1 - SLACK)))
@@ -220,60 +218,37 @@ class _Tolerance:
     ) -> None:
         """``d`` is abs(a-g) in float32, ``absolute`` abs(g) (both unset but for ``top`` where top is 0)."""
         tally = judge.tally
-        # Elements below this share of their limit neither fail nor use most of it.
-        quiet = min(max(tally.worst.share, 0.0), 1.0) * (1 - NEAR)
         if top == 0:
             if tally.worst.at < 0:
                 self._take(judge, start, a, g, 0)
             return
-        if not self.rtol:
-            if top < self.atol * (1 - NEAR):
-                if top > self._top:
-                    self._top = top
-                    self._take_if_more(judge, start, a, g, int(d.argmax()))
-                return
-            limit: F32 | np.float32 = np.float32(self.atol)
-            loud = d >= np.float32(self.atol * (1 - NEAR))
+        if not self.rtol and top < self.atol * (1 - NEAR):
+            if top > self._top:
+                self._top = top
+                self._take_if_more(judge, start, a, g, int(d.argmax()))
+            return
+        if self.rtol:
+            np.multiply(absolute, np.float32(self.rtol), out=scratch)
+            np.add(scratch, np.float32(self.atol), out=scratch)
+            np.divide(d, scratch, out=scratch)
         else:
-            np.multiply(absolute, np.float32(self.rtol * quiet), out=scratch)
-            np.add(scratch, np.float32(self.atol * quiet), out=scratch)
-            np.subtract(d, scratch, out=scratch)
-            if scratch.max() < 0:
-                return
-            limit = absolute * np.float32(self.rtol) + np.float32(self.atol)
-            loud = scratch >= 0
-        self._decide(judge, finder, start, a, g, d, limit, loud)
+            np.divide(d, np.float32(self.atol), out=scratch)
+        self._decide(judge, finder, start, a, g, scratch)
 
-    def _decide(
-        self,
-        judge: ElementJudge,
-        finder: Finder,
-        start: int,
-        a: F32,
-        g: F32,
-        d: F32,
-        limit: F32 | np.float32,
-        loud: Array,
-    ) -> None:
-        """Decide the loud elements: in float64 those near their limit, or all of them where they are few."""
-        bad = loud
-        if np.count_nonzero(loud) > d.size // 16:
-            surely = d > limit * np.float32(1 + NEAR)
-            near = np.flatnonzero((d >= limit * np.float32(1 - NEAR)) & ~surely)
-            bad = surely
-            shares = d / limit
-            self._take_if_more(judge, start, a, g, int(np.where(np.isnan(shares), np.float32(0), shares).argmax()))
-        else:
-            near = np.flatnonzero(loud)
-        if near.size:
-            errors = _errors(a, g, near)
-            limits = self._limits(g, near)
-            bad = bad.copy()
-            bad[near] = errors > limits
-            with np.errstate(all="ignore"):
-                shares64 = np.where(errors == 0, 0.0, errors / limits)
-            self._take_if_more(judge, start, a, g, int(near[shares64.argmax()]))
+    def _decide(self, judge: ElementJudge, finder: Finder, start: int, a: F32, g: F32, shares: F32) -> None:
+        """Decide a block from its float32 shares of the limit: clearly beyond it, clearly within, or near and exactly."""
+        peak = float(np.maximum.reduce(shares))
+        if peak * (1 + NEAR) > judge.tally.worst.share:
+            self._take_if_more(judge, start, a, g, int(shares.argmax()))
+        if peak < 1 - NEAR:
+            return
+        bad = shares > np.float32(1 + NEAR)
         count = int(np.count_nonzero(bad))
+        reach = shares >= np.float32(1 - NEAR)
+        if np.count_nonzero(reach) > count:
+            near = np.flatnonzero(reach & ~bad)
+            bad[near] = _errors(a, g, near) > self._limits(g, near)
+            count = int(np.count_nonzero(bad))
         if count:
             judge.tally.mismatched += count
             finder.add(start, bad)
@@ -291,5 +266,4 @@ class _Tolerance:
     def _take(self, judge: ElementJudge, start: int, a: F32, g: F32, at: int) -> None:
         golden = float(g[at])
         limit = self.atol + self.rtol * abs(golden)
-        if judge.tally.worst.share < math.inf or not judge.tally.faults:
-            judge.tally.worst = Worst(self._share(a, g, at), start + at, float(a[at]), golden, limit)
+        judge.tally.worst = Worst(self._share(a, g, at), start + at, float(a[at]), golden, limit)
