@@ -20,7 +20,8 @@ from importlib import metadata
 
 DISTRIBUTION = "gnll-cli"
 COMPILERS = ("c++", "g++", "clang++")
-_REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*>=\s*([0-9.]+)")
+_REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*(?:>=|<)")
+_BOUND = re.compile(r"(>=|<)\s*([0-9][0-9.]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +55,25 @@ def _python() -> Iterator[Check]:
         match = _REQUIREMENT.match(requirement)
         if match is None or "extra ==" in requirement:
             continue
-        name, least = match.groups()
-        fix = shlex.join([sys.executable, "-m", "pip", "install", f"{name}>={least}"])
+        name, bounds = match[1], _BOUND.findall(requirement)
+        # As a person writes it: the lower bound first.
+        wanted = ",".join(f"{sign}{version}" for sign, version in sorted(bounds, reverse=True))
+        fix = shlex.join([sys.executable, "-m", "pip", "install", f"{name}{wanted}"])
         try:
             found = metadata.version(name)
         except metadata.PackageNotFoundError:
-            yield Check("Python", name, "missing", f"{least} or newer is needed", fix, needed=True)
+            yield Check("Python", name, "missing", f"{wanted} is needed", fix, needed=True)
             continue
-        new_enough = _numbers(found) >= _numbers(least)
-        text = found if new_enough else f"{found}, but {least} or newer is needed"
-        yield Check("Python", name, "ok" if new_enough else "broken", text, "" if new_enough else fix, needed=True)
+        if all(_within(found, sign, version) for sign, version in bounds):
+            yield Check("Python", name, "ok", found, needed=True)
+        else:
+            yield Check("Python", name, "broken", f"{found}, but {wanted} is needed", fix, needed=True)
+
+
+def _within(version: str, sign: str, bound: str) -> bool:
+    """Whether a version keeps a bound of pyproject.toml (``>=`` or ``<``)."""
+    at_least = _numbers(version) >= _numbers(bound)
+    return at_least if sign == ">=" else not at_least
 
 
 def _numbers(version: str) -> list[int]:

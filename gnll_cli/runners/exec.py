@@ -99,21 +99,22 @@ class ExecRunner(Runner):
         }
 
     def run(self, case: Case, operator: Operator, inputs: Mapping[str, TensorData]) -> Execution:
-        folder = Path(tempfile.mkdtemp(prefix="exec-"))
         try:
-            golden.write_inputs(case, operator, inputs, folder)
-            sums = {name: _checksum(folder / f"{name}.bin") for name in inputs}
-            needed = [] if case.reject is not None else [_needed(case, name) for name in operator.outputs]
-            finished = call([*self.command, str(folder)], self.options.timeout, max(needed, default=0) + SLACK)
-            execution = _execution(case, operator, folder, finished, self.options.timeout)
-            execution.seconds = finished.seconds
-            for name, before in sums.items():
-                execution.diagnostics += _input_finding(name, before, _checksum(folder / f"{name}.bin"))
+            with tempfile.TemporaryDirectory(prefix="exec-", ignore_cleanup_errors=True) as folder:
+                return self._run_in(Path(folder), case, operator, inputs)
         except OSError as error:
             what = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
             return Execution("error", reason=f"the program cannot be run on this case: {what}")
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+
+    def _run_in(self, folder: Path, case: Case, operator: Operator, inputs: Mapping[str, TensorData]) -> Execution:
+        golden.write_inputs(case, operator, inputs, folder)
+        sums = {name: _checksum(folder / f"{name}.bin") for name in inputs}
+        needed = [] if case.reject is not None else [_needed(case, name) for name in operator.outputs]
+        finished = call([*self.command, str(folder)], self.options.timeout, max(needed, default=0) + SLACK)
+        execution = _execution(case, operator, folder, finished, self.options.timeout)
+        execution.seconds = finished.seconds
+        for name, before in sums.items():
+            execution.diagnostics += _input_finding(name, before, _checksum(folder / f"{name}.bin"))
         if execution.outcome != ("ran" if case.reject is None else "refused"):
             execution.diagnostics += _printed(finished)
         return execution
@@ -202,7 +203,6 @@ def call(command: list[str], timeout: float, file_limit: int) -> Finished:
             tails = {process.stdout.fileno(): bytearray(), process.stderr.fileno(): bytearray()}
             in_time = _wait(process, tails, began + timeout, stack)
         finally:
-            # Before the program is reaped: its number cannot have become another group's.
             kill_group(process.pid)
             process.wait()
             _board.announce_group(_board.NONE)
@@ -233,7 +233,7 @@ def _wait(
                 return True
             if not _drain(key.fd, tails[key.fd]):
                 selector.unregister(key.fd)
-        if end is None and _has_ended(process.pid):
+        if end is None and process.poll() is not None:
             return True
 
 
@@ -243,18 +243,6 @@ def _end_descriptor(pid: int) -> int | None:
         return os.pidfd_open(pid)
     except (AttributeError, OSError):
         return None
-
-
-def _has_ended(pid: int) -> bool:
-    """Whether the process has ended, without reaping it."""
-    if hasattr(os, "waitid"):
-        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    # macOS before Python 3.13: a zombie has no process group that a signal could reach.
-    try:
-        os.killpg(pid, 0)
-    except (ProcessLookupError, PermissionError):
-        return True
-    return False
 
 
 def _drain(descriptor: int, tail: bytearray) -> bool:

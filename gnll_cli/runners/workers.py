@@ -44,6 +44,8 @@ START_LIMIT = 120.0
 CLOSE_LIMIT = 20.0
 #: Seconds that a whole case may take, golden and all, before it counts as hanging.
 BACKSTOP = 3600.0
+#: Bytes beyond which an answer can only be a damaged one.
+LARGEST_ANSWER = 1 << 36
 #: Workers that may die in a row without one answer before the run is given up.
 DEATHS_IN_A_ROW = 3
 #: A worker gets a second case ahead only where both are at most this large, lest it wait long behind another.
@@ -166,6 +168,10 @@ class _Worker:
         self._outgoing = bytearray()
         self._incoming = bytearray()
         self.ended = False
+        #: What made its answers useless, if anything did.
+        self.fault = ""
+        #: The index of the case it answered last.
+        self.answered = _board.NONE
         cases, self.cases = os.pipe()
         self.answers, answers = os.pipe()
         output_read, output = os.pipe()
@@ -231,14 +237,20 @@ class _Worker:
             self.ended = not data
             self._incoming += data
         start = 0
-        while len(self._incoming) - start >= HEADER.size:
+        while len(self._incoming) - start >= HEADER.size and not self.fault:
             body = start + HEADER.size
-            stop = body + HEADER.unpack_from(self._incoming, start)[0]
-            if len(self._incoming) < stop:
+            size = HEADER.unpack_from(self._incoming, start)[0]
+            if size <= LARGEST_ANSWER and len(self._incoming) < body + size:
                 break
-            message = bytes(memoryview(self._incoming)[body:stop])
-            start = stop
-            yield pickle.loads(message)
+            start = body + size
+            try:
+                kind, index, value = pickle.loads(bytes(memoryview(self._incoming)[body:start]))
+            except Exception:
+                # Not for its own messages: something else in the process wrote into its pipe.
+                self.fault = "its answer was damaged: the operator wrote into the pipe of the harness"
+                self.ended = True
+                break
+            yield kind, index, value
         del self._incoming[:start]
 
     def kill(self) -> None:
@@ -375,8 +387,10 @@ class _Pool:
                     f"a worker could not prepare: {value}",
                     hint="this is a fault of the backend or of the operator's folder",
                 )
-            else:
+            elif worker.in_flight and worker.in_flight[0][0] == index:
+                # Any other answer is of a child that the operator forked and that went on as if it were the worker.
                 self.deaths_in_a_row = 0
+                worker.answered = index
                 worker.in_flight.popleft()
                 yield index, (value if kind == RESULT else self._fault(worker, index, *value))
 
@@ -408,7 +422,7 @@ class _Pool:
 
     def _bury(self, worker: _Worker, late: str = "") -> Iterator[tuple[int, Any]]:
         """End a worker that died or is late; its case in flight is a Death, the case it had ahead goes to another."""
-        if not late:
+        if not late and not worker.fault:
             # Its pipe is closed: it is dying. Waiting for it keeps its own exit status.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 worker.process.wait(2.0)
@@ -421,10 +435,12 @@ class _Pool:
             death = self._death(worker, entry, late)
         finally:
             worker.free()
-        blamed = bool(worker.in_flight) and worker.in_flight[0][0] == entry.index
+        # Answers come in order: what was begun and not answered is the first in flight.
+        begun = bool(worker.fault) or entry.index not in (_board.NONE, worker.answered)
+        blamed = begun and bool(worker.in_flight)
         if blamed:
-            worker.in_flight.popleft()
-            done.append((entry.index, death))
+            index, _ = worker.in_flight.popleft()
+            done.append((index, death))
             self.deaths_in_a_row = 0
         self.waiting.extendleft(reversed(worker.in_flight))
         yield from done
@@ -442,6 +458,8 @@ class _Pool:
         seconds = max(0.0, time.monotonic() - entry.started)
         if late:
             return Death("timeout", entry.phase, late, output=output, seconds=seconds)
+        if worker.fault:
+            return Death("crashed", entry.phase, worker.fault, output=output, seconds=seconds)
         code = worker.process.returncode
         name = signal_name(-code) if code < 0 else None
         return Death(

@@ -87,6 +87,17 @@ def act(case: tuple[Any, ...], phase: Phase) -> Any:
         if os.fork() == 0:
             time.sleep(60)
         os._exit(7)
+    if deed == "fork and both return":
+        pid = os.fork()
+        if pid:
+            os.waitpid(pid, 0)
+            return "parent"
+        signal.setitimer(signal.ITIMER_REAL, 0.3)  # ends the child, some time after its answer
+        return "child"
+    if deed == "write into the pipe":
+        os.write(int(sys.argv[2]), args[0])  # the descriptor of the answers
+        time.sleep(1)
+        return None
     if deed == "program":
         child = subprocess.Popen(["sleep", "60"], start_new_session=True)
         _board.announce_group(child.pid)

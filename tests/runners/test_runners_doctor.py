@@ -58,13 +58,15 @@ def test_a_package_that_is_missing_or_too_old(monkeypatch: pytest.MonkeyPatch) -
     def version(name: str) -> str:
         if name == "rich":
             raise metadata.PackageNotFoundError(name)
-        return "1.9.5" if name == "numpy" else real(name)
+        return {"numpy": "1.9.5", "ml_dtypes": "99.0"}.get(name) or real(name)
 
     monkeypatch.setattr(metadata, "version", version)
     python = found("Python")
-    assert (python["rich"].state, python["rich"].text) == ("missing", "13.0 or newer is needed")
+    assert (python["rich"].state, python["rich"].text) == ("missing", ">=13.0 is needed")
     assert python["rich"].fix.endswith("-m pip install 'rich>=13.0'")
-    assert (python["numpy"].state, python["numpy"].text) == ("broken", "1.9.5, but 1.26 or newer is needed")
+    assert (python["numpy"].state, python["numpy"].text) == ("broken", "1.9.5, but >=1.26 is needed")
+    assert python["ml_dtypes"].state == "broken"
+    assert python["ml_dtypes"].text.startswith("99.0, but >=")
     code, text = gnll_doctor()
     assert code == 3
     assert "pip install 'numpy>=1.26'" in " ".join(text.split())

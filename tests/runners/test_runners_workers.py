@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -194,6 +196,29 @@ def test_a_forked_child_that_keeps_the_pipes_does_not_hide_the_death() -> None:
     assert answers[0].exit_code == 7
     assert answers[1] == 2
     assert time.monotonic() - began < 20
+
+
+def test_a_forked_child_that_answers_too_is_not_heard_twice() -> None:
+    answers = run([("fork and both return",), ("double", 1), ("double", 2)])
+    assert answers[0] in ("parent", "child")
+    assert (answers[1], answers[2]) == (2, 4)
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"x" * 100,
+        struct.pack("=Q", 3) + b"abc",
+        struct.pack("=Q", 5) + pickle.dumps(7, protocol=5),
+        struct.pack("=Q", 6) + pickle.dumps(7, protocol=5),  # one byte short: the next answer is no longer readable
+    ],
+    ids=["text", "no pickle", "no answer", "cut"],
+)
+def test_an_operator_that_writes_into_the_pipe(garbage: bytes) -> None:
+    answers = run([("double", 1), ("write into the pipe", garbage), ("double", 2)])
+    assert (answers[0], answers[2]) == (2, 4)
+    assert answers[1].kind == "crashed"
+    assert "damaged" in answers[1].reason
 
 
 def test_two_thousand_small_cases() -> None:
