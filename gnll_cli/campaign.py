@@ -151,7 +151,7 @@ def _run(
         for index, case in enumerate(selected):
             if full:
                 return
-            if report.is_done(case.id, pipeline.fingerprint(case)):
+            if report.resumable and report.is_done(case.id, pipeline.fingerprint(case)):
                 full = take(report.reuse(index, case.id))
                 continue
             in_flight[position] = (index, case)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gnll_cli.cases.build import Builder, Draft
@@ -151,7 +151,7 @@ class Campaign:
         axes = self.builder.axes(draft, self.builder.labels(shapes, attributes), len(base))
         if data.name:
             axes["data"] = data.name
-        return self.builder.new(f"random-{k:05d}", draft, axes, campaign_seed)
+        return replace(self.builder.new(f"random-{k:05d}", draft, axes, campaign_seed), drawn=True)
 
     def _form(self, words: Words, tensor: str, base: Shape) -> Form | None:
         """One of the forms listed that the base shape can have; ``axis`` is any axis."""

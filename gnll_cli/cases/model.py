@@ -34,6 +34,7 @@ class Case:
     ``data`` every input that is not null. ``reject`` is the refusal expected, by name, or None. ``trivial`` is the
     declared reason why the case cannot fail. ``pair`` names an attribute that must make no difference. ``axes``
     are the labels by which summaries group. ``source`` is file:line:column of the case's origin.
+    ``drawn`` is True for a case of a random campaign: its ``trivial`` tells what may happen by chance.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Case:
     pair: str | None = None
     axes: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
+    drawn: bool = False
 
     def elements(self, tensor: str) -> int:
         """Number of elements of a tensor (0 when a dimension is 0 or below)."""
