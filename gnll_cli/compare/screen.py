@@ -34,6 +34,8 @@ NEAR = 1e-5
 SLACK = 2.0**-20
 #: Float32 quantities outside this range are left to float64.
 TINY, HUGE = 2.0**-100, 2.0**100
+#: Errors of at most this share of their golden's power of two are exact differences.
+EXACT = 0.5
 SQUARES_FROM, SQUARES_TO = 1e-15, 1e15
 
 SCREENED = ("fp32", "fp16", "bf16")
@@ -123,10 +125,18 @@ class Screen:
             if not TINY < top_rel < HUGE:
                 return False
             sum_rel = self._sum(r, None)
-            if not self._scale(g, u.view(np.int32)):
+            scale = u.view(np.int32)
+            if not self._scale(g, scale):
                 return False
             np.multiply(d, u, out=u)
             top_ulp = float(np.maximum.reduce(u))
+            most = self.exact.metrics.max_ulp / self._ulps
+            if top_ulp > most if top_ulp <= EXACT else top_ulp >= np.float32(most):
+                # A new maximum, or a golden below the normal range, whose ULP is that of the smallest normal exponent.
+                self._scale(g, scale)
+                np.minimum(scale, self._largest_scale, out=scale)
+                np.multiply(d, u, out=u)
+                top_ulp = float(np.maximum.reduce(u))
             if not TINY < top_ulp < HUGE:
                 return False
             self._note_maxima(a, g, top, top_rel, top_ulp)
@@ -150,14 +160,12 @@ class Screen:
         return total
 
     def _scale(self, g: F32, scale: npt.NDArray[np.int32]) -> bool:
-        """Write the float32 bits of 2^-e per golden, e its exponent in the dtype: the exponent's bits negated.
+        """Write the float32 bits of 2^-e per golden, e its exponent: the exponent's bits negated.
 
-        False where 2^-e is no normal number.
+        False where 2^-e is no normal number. A golden below the dtype's normal range gets a larger 2^-e than it should.
         """
         np.bitwise_and(g.view(np.int32), np.int32(0x7F800000), out=scale)
         np.subtract(np.int32(0x7F000000), scale, out=scale)
-        if np.maximum.reduce(scale) > self._largest_scale:
-            np.minimum(scale, self._largest_scale, out=scale)
         return bool(np.minimum.reduce(scale) > 0)
 
     def _note_maxima(self, a: F32, g: F32, top: float, top_rel: float, top_ulp: float) -> None:
@@ -168,7 +176,7 @@ class Screen:
         difference is exact (Sterbenz), and there is nothing to recompute.
         """
         metrics, n = self.exact.metrics, a.size
-        exact = top_ulp <= 0.5
+        exact = top_ulp <= EXACT
         if top > metrics.max_abs if exact else top >= np.float32(metrics.max_abs):
             if not exact:
                 top = float(_errors(a, g, np.flatnonzero(self._d[:n] == np.float32(top))).max())

@@ -22,7 +22,13 @@ from gnll_cli.golden.interface import GoldenBlock, TensorData
 PROBE = 64
 NONE: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
-Source = Callable[[int, int], F64]
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a candidate's elements [start, stop) come from, and what to do when nobody wants them any more."""
+
+    read: Callable[[int, int], F64]
+    drop: Callable[[], None] = lambda: None
 
 
 class Stream:
@@ -32,6 +38,12 @@ class Stream:
         self._start = start
         self._blocks: Iterator[GoldenBlock] | None = None
         self._kept: dict[str, list[GoldenBlock]] = {}
+        self._unwanted: set[str] = set()
+
+    def forget(self, output: str) -> None:
+        """Nobody will ask for this output again: its blocks need not be kept on the way to those of another."""
+        self._unwanted.add(output)
+        self._kept.pop(output, None)
 
     def take(self, output: str, start: int, stop: int) -> F64:
         """Golden values [start, stop) of an output. What lies before ``start`` is forgotten: ask in order."""
@@ -41,7 +53,8 @@ class Stream:
         kept[:] = [b for b in kept if b.start + b.value.size > start]
         while not kept or kept[-1].start + kept[-1].value.size < stop:
             block = next(self._blocks)
-            if block.output != output or block.start + block.value.size > start:
+            wanted = block.output == output or block.output not in self._unwanted
+            if wanted and (block.output != output or block.start + block.value.size > start):
                 self._kept.setdefault(block.output, []).append(block)
         values = [b.value[max(start - b.start, 0) : stop - b.start] for b in kept if b.start < stop]
         return values[0] if len(values) == 1 else np.concatenate(values)
@@ -60,7 +73,7 @@ class OutputTrust:
         self.output = output
         self.judges = judges
         self.names = ["zeros", "ones", *(name for name, _ in sources)]
-        self.sources = [source for _, source in sources]
+        self.sources: list[Source | None] = [source for _, source in sources]
         self.slices = slices
         self.ranges = slices.ranges
         self.rows: npt.NDArray[np.int64] = np.arange(len(self.names))
@@ -106,7 +119,9 @@ class OutputTrust:
             if row == 1:
                 values[i] = 1.0
             elif row > 1:
-                values[i] = self.sources[row - 2](target.start, target.start + size)
+                source = self.sources[row - 2]
+                assert source is not None
+                values[i] = source.read(target.start, target.start + size)
         block = Block(target, values)
         alive_rows = np.ones(len(rows), dtype=bool)
         alive_parts = np.ones(len(hit), dtype=bool)
@@ -121,9 +136,19 @@ class OutputTrust:
                 alive_parts &= self._merge(self._part_totals[j], parts, hit, reduced, judge, len(self.ranges))
         if len(rows):
             self.rows = rows[alive_rows]
+            for row in rows[~alive_rows]:
+                if row > 1:
+                    self._drop(row - 2)
         if hit.size:
             self._dead[hit[~alive_parts]] = True
             self.parts = self.parts[~self._dead[self.parts]]
+
+    def _drop(self, number: int) -> None:
+        """A source is refuted: free what it holds."""
+        source = self.sources[number]
+        assert source is not None
+        source.drop()
+        self.sources[number] = None
 
     def _cuts(self, target: Target, hit: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         ranges = self.ranges[hit] - target.start
@@ -217,7 +242,7 @@ def _copy(output: Output, data: TensorData) -> Source:
         values = wide(data.read(start, stop))
         return values if data.dtype == output.dtype.name else rounded(values, output.dtype)
 
-    return read
+    return Source(read)
 
 
 def alternative(output: Output, stream: Stream) -> Source:
@@ -226,4 +251,4 @@ def alternative(output: Output, stream: Stream) -> Source:
     def read(start: int, stop: int) -> F64:
         return rounded(stream.take(output.name, start, stop), output.dtype)
 
-    return read
+    return Source(read, lambda: stream.forget(output.name))
