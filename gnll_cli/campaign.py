@@ -11,10 +11,12 @@ from importlib.metadata import version
 from types import FrameType
 from typing import Any
 
+import click
+
 from gnll_cli import cases, operators, pipeline, runners
 from gnll_cli.cases.model import Case
 from gnll_cli.compare import profiles as accuracy
-from gnll_cli.errors import UnavailableError, UsageError
+from gnll_cli.errors import UsageError
 from gnll_cli.pipeline import PipelineOptions, Record
 from gnll_cli.reports import GREEN, Console, Finished, RunReport, load_known
 from gnll_cli.runners.interface import RunnerOptions
@@ -70,11 +72,8 @@ def run(options: CampaignOptions, console: Console) -> Finished:
     """
     accuracy.definitions(options.profiles)  # a wrong name is told before anything runs
     suite = cases.load(options.paths)
-    runner = runners.get(options.backend)
     runner_options = RunnerOptions(options.backend, timeout=options.timeout, exec_command=options.exec_command)
-    missing = runner.missing(runner_options)
-    if missing is not None:
-        raise UnavailableError(missing, where=f"--backend {options.backend}")
+    runner = runners.require(runner_options)
     shared = PipelineOptions(
         runner=runner_options,
         profiles=options.profiles,
@@ -160,7 +159,14 @@ def _run(
 
     interrupted = False
     with _terminate_as_interrupt():
-        answers = run_cases(feed(), "gnll_cli.pipeline:start", shared, jobs=jobs, timeout=options.timeout)
+        answers = run_cases(
+            feed(),
+            "gnll_cli.pipeline:start",
+            shared,
+            jobs=jobs,
+            timeout=options.timeout,
+            stray=lambda death: click.echo(f"gnll: a worker died between two cases: {death.reason}", err=True),
+        )
         try:
             for position, answer in answers:
                 index, case = in_flight.pop(position)
@@ -172,7 +178,7 @@ def _run(
         except KeyboardInterrupt:
             interrupted = True
         finally:
-            answers.close()  # type: ignore[attr-defined]
+            answers.close()
     finished = report.finish(interrupted=interrupted, stopped=f"--maxfail {options.maxfail}" if full else "")
     console.finish(finished)
     return finished

@@ -162,7 +162,7 @@ def to_float64(x: npt.NDArray[Any]) -> F64:
 def to_float32(x: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     """The exact values of a float32, float16 or bfloat16 array as float32."""
     if x.dtype == DTYPES["bf16"].storage:
-        return (np.ascontiguousarray(x).view(np.uint16).astype(np.uint32) << np.uint32(16)).view(np.float32)
+        return (np.asarray(x, order="C").view(np.uint16).astype(np.uint32) << np.uint32(16)).view(np.float32)
     with np.errstate(invalid="ignore"):
         return x.astype(np.float32)
 

@@ -148,6 +148,10 @@ class Pipeline:
             record["status"] = "failed" if self.options.advisory == "fail" else "advice"
         return record
 
+    def close(self) -> None:
+        """Free what the runner holds; the pool calls it when there are no more cases."""
+        self.runner.close()
+
     def _refusal(self, case: Case, operator: Operator, record: Record, phase: Phase) -> None:
         phase("execute")
         execution = self.runner.run(case, operator, {})
@@ -177,8 +181,7 @@ class Pipeline:
         phase("generate")
         inputs = golden.inputs(case, operator)
         seconds["generate"] = clock() - began
-        phase("execute")
-        execution = self._execute(case, operator, inputs, record)
+        execution = self._execute(case, operator, inputs, record, phase)
         if execution is None:
             return
         phase("judge")
@@ -190,11 +193,12 @@ class Pipeline:
         self._status(case, verdict, record)
 
     def _execute(
-        self, case: Case, operator: Operator, inputs: Mapping[str, TensorData], record: Record
+        self, case: Case, operator: Operator, inputs: Mapping[str, TensorData], record: Record, phase: Phase
     ) -> Execution | None:
         """The execution whose outputs are judged, or None where the record already says what went wrong."""
         first: Execution | None = None
         for label, variant in self._variants(case):
+            phase("execute")  # the time limit is of one execution
             execution = self.runner.run(variant, operator, inputs)
             record["seconds"]["execute"] = record["seconds"].get("execute", 0.0) + execution.seconds
             record["diagnostics"] += execution.diagnostics

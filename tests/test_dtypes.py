@@ -88,6 +88,18 @@ def test_limits(name: str, largest: float, smallest: float, tiny: float) -> None
     assert (dtype.largest, dtype.smallest, dtype.tiny) == (largest, smallest, tiny)
 
 
+@pytest.mark.parametrize("name", ["fp32", "fp16", "bf16"])
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (2, 3)])
+def test_conversions_keep_the_shape_whatever_the_strides(name: str, shape: tuple[int, ...]) -> None:
+    x = np.full(shape, 1.5).astype(DTYPES[name].storage)
+    for view in (x, x.T):
+        assert dtypes.to_float32(view).shape == view.shape
+        assert dtypes.to_float64(view).shape == view.shape
+        assert np.array_equal(dtypes.to_float64(view), np.full(view.shape, 1.5))
+    if shape:
+        assert dtypes.round_to(np.full(shape, 1.5), DTYPES[name]).shape == shape
+
+
 def test_ulp_is_the_distance_to_the_next_value() -> None:
     for name in ("fp16", "bf16"):
         dtype = DTYPES[name]

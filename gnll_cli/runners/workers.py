@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -530,7 +530,7 @@ def run_cases(
     backstop: float | None = BACKSTOP,
     memory: int | None = None,
     stray: Callable[[Death], None] | None = None,
-) -> Iterator[tuple[int, Any]]:
+) -> Generator[tuple[int, Any], None, None]:
     """Run every case in a worker process and yield ``(index, answer)`` in the order of completion, each case once.
 
     ``task`` is "module:function". The function is called once in each worker with ``options`` (any picklable object) and
