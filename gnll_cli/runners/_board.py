@@ -18,7 +18,11 @@ NONE = -1
 
 _CASE = struct.Struct("=qdd16s")
 _GROUP = struct.Struct("=q")
-_GROUP_AT = 64
+_GROUP_AT = 192
+#: Two places for an entry, and the byte whose lowest bit says which holds: a write goes to the other one and then turns
+#: the byte, so that a reader never sees half an entry, whenever the writer is interrupted or dies.
+_PLACES = (0, 64)
+_TURN_AT = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +51,21 @@ class Board:
 
     def phase(self, name: str) -> None:
         """Say that a phase of the case begins; names are cut to 16 bytes."""
-        _CASE.pack_into(self._page, 0, self._index, self._started, time.monotonic(), name.encode())
+        turn = (self._page[_TURN_AT] + 1) & 0xFF
+        _CASE.pack_into(self._page, _PLACES[turn & 1], self._index, self._started, time.monotonic(), name.encode()[:16])
+        self._page[_TURN_AT] = turn
 
     def group(self, group: int) -> None:
         """Say which process group of an external program runs (NONE: none)."""
         _GROUP.pack_into(self._page, _GROUP_AT, group)
 
     def read(self) -> Entry:
-        """The entry as the writer left it; read until two readings agree, since the writer does not wait."""
+        """The last entry that was written whole."""
         while True:
-            index, started, since, phase = _CASE.unpack_from(self._page, 0)
-            if (index, started, since, phase) == _CASE.unpack_from(self._page, 0):
+            turn = self._page[_TURN_AT]
+            index, started, since, phase = _CASE.unpack_from(self._page, _PLACES[turn & 1])
+            # Twice written in between, the place may have changed under the reading.
+            if turn == self._page[_TURN_AT]:
                 return Entry(index, started, since, phase.rstrip(b"\0").decode(errors="replace"))
 
     def read_group(self) -> int:
