@@ -58,6 +58,8 @@ class TestPatterns:
         for core in range(4):
             bad[core * 100 + 96 : core * 100 + 100] = True
         assert locate(bad, cores=4, tile=32, block=block).pattern == "last tile of each core"
+        bad[20] = True
+        assert locate(bad, cores=4, tile=32, block=block).pattern == "scattered"
 
     def test_every_kth(self, block):
         bad = np.zeros(400, dtype=bool)

@@ -204,9 +204,9 @@ def test_mere_mare_is_exclusive():
         values = np.full(100, actual)
         full = np.full(100, actual)
         full[7] = golden
-        assert (
-            judge("community-mere-mare-2026-04", "e4m3", full, dict.fromkeys(OUTPUTS, values))["first"].passed is passed
-        )
+        found = judge("community-mere-mare-2026-04", "e4m3", full, dict.fromkeys(OUTPUTS, values))["first"]
+        assert found.passed is passed
+        assert found.mismatched == (0 if passed else 1)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -69,6 +69,7 @@ def test_zeros_and_ones(size):
     assert untrusted({"y": ones, "z": ones * 2}, size=size) == ["ones would pass in y"]
     # Tiny results pass as zeros under an absolute tolerance, but not under the bound; a candidate must pass every profile.
     tiny = np.full(300, 2.0**-14)
+    assert untrusted({"y": tiny}, profiles=["ut"], size=size, tiling=tiling(300, 3)) == ["zeros would pass in y"]
     assert untrusted({"y": tiny}, profiles=["ut"], size=size) == ["zeros would pass in y"]
     assert untrusted({"y": tiny}, profiles=["ut", "bound"], size=size) == []
 
@@ -117,6 +118,14 @@ def test_a_slice_of_zeros(size):
     assert untrusted({"y": g}, tiling=cut, size=size) == expected
     g[400] = 1
     assert untrusted({"y": g}, tiling=cut, size=size) == [expected[0], expected[2]]
+
+
+@pytest.mark.parametrize("profiles", [["ut", "bound"], ["bound", "ut"]])
+def test_a_slice_must_pass_every_profile(profiles):
+    g = np.ones(40) * 3
+    g[10:20] = 2.0**-14
+    assert untrusted({"y": g}, profiles=profiles, tiling=tiling(40, 4)) == []
+    assert untrusted({"y": g}, profiles=["ut"], tiling=tiling(40, 4)) == ["core 1's slice of y left zero would pass"]
 
 
 def test_slices_count_only_where_two_cores_work():
