@@ -1,7 +1,7 @@
 """``bound``: what a correct float32 implementation of the operator can be away from the exact result, and no more.
 
 E = c * 2^-24 * M + 2^-148 * floor, with the golden's magnitude M and the constant c and floor that come with each golden
-block; an element passes if RN(g-E) <= a <= RN(g+E). The derivation is in docs/verdicts.md.
+block; an element passes if RN(g-E) <= a <= RN(g+E). The derivation is in docs/bound.md.
 """
 
 from __future__ import annotations
