@@ -37,10 +37,10 @@ def command(
 ) -> int:
     """Judge raw files (little-endian, C order) element by element, or the outputs in a gen-data folder.
 
-    Files are judged by profile ut (integers: exact) unless --profile, or --rtol and --atol, say otherwise. A gen-data folder
-    is judged as `gnll run` would judge it: its inputs are read, its golden is computed again, and each <output>.bin there is
-    judged by the profiles of the case. Exit code 0 where everything passes, 1 where something does not, 2 for files
-    and options that make no comparison.
+    Files are judged by profile ut (integers: exact) unless --profile, or --rtol and --atol, say otherwise. A gen-data
+    folder is judged as `gnll run` would judge it: its inputs are read, its golden is computed again, and each
+    <output>.bin there is judged by the profiles of the case. Exit code 0 where everything passes, 1 where something
+    does not, 2 for files and options that make no comparison.
     """
     from pathlib import Path
 

@@ -1,7 +1,7 @@
 """Verdicts: actual outputs against their golden.
 
-``judge_case`` judges what a runner returned, ``judge_files`` two raw files, ``judge_folder`` a gen-data folder with outputs;
-``profiles`` holds the named standards.
+``judge_case`` judges what a runner returned, ``judge_files`` two raw files, ``judge_folder`` a gen-data folder with
+outputs; ``profiles`` holds the named standards.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ _MAGNITUDE = np.uint64(0x7FFFFFFFFFFFFFFF)
 class Output:
     """What is known of an output before its first element.
 
-    ``options`` are the user's numbers (``rtol``, ``atol``). ``has_magnitude`` is False where the golden comes from a raw
-    file, which carries no magnitude; ``has_benchmark`` where no same-precision benchmark can be had.
+    ``options`` are the user's numbers (``rtol``, ``atol``). ``has_magnitude`` is False where the golden comes from a
+    raw file, which carries no magnitude; ``has_benchmark`` where no same-precision benchmark can be had.
     """
 
     name: str
@@ -92,13 +92,29 @@ class Target:
     """The golden side of a block: flat elements [start, start + n) of one output.
 
     ``value``, ``radius``, ``magnitude`` and ``floor`` are float64 [n] (see GoldenBlock; None where there is none);
-    ``benchmark`` are the benchmark's values as float64 [n]. ``integers`` is the golden as int64 [n] where it is integral.
+    ``benchmark`` are the benchmark's values as float64 [n]. ``integers`` is the golden as int64 [n] where it is
+    integral.
     """
 
     __slots__ = (
-        "_absolute", "_denominator", "_rounded", "_special", "_ulp", "benchmark", "cache", "factor", "floor", "integers", "magnitude",
-        "output", "radius", "start", "top", "top_radius", "value",
-    )  # fmt: skip
+        "_absolute",
+        "_denominator",
+        "_rounded",
+        "_special",
+        "_ulp",
+        "benchmark",
+        "cache",
+        "factor",
+        "floor",
+        "integers",
+        "magnitude",
+        "output",
+        "radius",
+        "start",
+        "top",
+        "top_radius",
+        "value",
+    )
 
     def __init__(
         self,
@@ -142,9 +158,16 @@ class Target:
             return None if x is None else x[start:stop]
 
         return Target(
-            self.output, self.start + start, self.value[start:stop], cut(self.radius), cut(self.magnitude), cut(self.floor),
-            self.factor, cut(self.benchmark), None if self.integers is None else self.integers[start:stop],
-        )  # fmt: skip
+            self.output,
+            self.start + start,
+            self.value[start:stop],
+            cut(self.radius),
+            cut(self.magnitude),
+            cut(self.floor),
+            self.factor,
+            cut(self.benchmark),
+            None if self.integers is None else self.integers[start:stop],
+        )
 
     @property
     def plain(self) -> bool:
@@ -200,9 +223,10 @@ class Target:
 class Block:
     """Actual against golden. ``actual`` is float64 [n], or [k, n] for k candidates at once.
 
-    ``error`` is abs(actual - golden) where both are finite (as the output can hold them) and 0 elsewhere. ``fault`` marks
-    elements that fail by the rules of every profile (NaN or Inf that does not meet its like, elements not written), or is
-    None where there is none. ``finite`` marks the elements that the metrics count, None for all of them.
+    ``error`` is abs(actual - golden) where both are finite (as the output can hold them) and 0 elsewhere. ``fault``
+    marks elements that fail by the rules of every profile (NaN or Inf that does not meet its like, elements not
+    written), or is None where there is none. ``finite`` marks the elements that the metrics count, None for all of
+    them.
     """
 
     __slots__ = ("_rel", "actual", "error", "fault", "finite", "stored", "straddle", "target", "top_error", "unwritten")
@@ -295,7 +319,7 @@ class Block:
 
 
 def integer_distance(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
-    """abs(a - b) of any int64 values, exactly: unsigned subtraction wraps to the right value once the order is known."""
+    """abs(a - b) of any int64 values, exactly: unsigned subtraction wraps to the right value."""
     ua, ub = a.view(np.uint64), b.view(np.uint64)
     return np.where(a >= b, ua - ub, ub - ua)
 
@@ -317,6 +341,16 @@ def integral(value: F64) -> npt.NDArray[np.int64] | None:
 
 
 __all__ = [
-    "F64", "REL_FLOOR", "Block", "Bools", "Output", "Target", "binade", "exceeds", "integer_distance", "integral",
-    "overflow_threshold", "rounded",
-]  # fmt: skip
+    "F64",
+    "REL_FLOOR",
+    "Block",
+    "Bools",
+    "Output",
+    "Target",
+    "binade",
+    "exceeds",
+    "integer_distance",
+    "integral",
+    "overflow_threshold",
+    "rounded",
+]

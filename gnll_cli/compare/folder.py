@@ -65,9 +65,18 @@ def judge_folder(
             for name in operator.outputs
         }
         verdict = judge_reads(
-            case, operator, operator.golden(case, inputs), reads, {}, chosen, inputs, None,
-            operator.tiling(case, operator.cores), False, options,
-        )  # fmt: skip
+            case,
+            operator,
+            operator.golden(case, inputs),
+            reads,
+            {},
+            chosen,
+            inputs,
+            None,
+            operator.tiling(case, operator.cores),
+            False,
+            options,
+        )
     return FolderVerdict(str(folder), case, chosen, verdict, _notes(folder, case, operator.outputs))
 
 

@@ -1,4 +1,4 @@
-"""One streaming pass over the golden of a case: every output under every profile, and the trust check in step with it."""
+"""One streaming pass over the golden of a case: every output under every profile, the trust check in step."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class OutputJudgement:
 
 
 def complete(verdict: OutputVerdict, output: Output, finder: Finder, metrics: Metrics) -> None:
-    """What every verdict says besides its profile's own: location, first bad index, and what the output would have passed."""
+    """What every verdict says besides its profile's own: location, first bad index, what would have passed."""
     if metrics.elements and not metrics.finite:
         verdict.notes += ("no element is finite in both actual and golden",)
     if finder.count:
@@ -221,7 +221,8 @@ class CaseJudgement:
     def _judged(self, judgement: OutputJudgement) -> list[OutputVerdict]:
         if judgement.seen != judgement.output.size:
             raise RuntimeError(
-                f"the golden of {judgement.output.name} covers {judgement.seen} of {judgement.output.size} elements ({self.case.id})"
+                f"{self.case.id}: the golden of {judgement.output.name} covers {judgement.seen} of "
+                f"{judgement.output.size} elements"
             )
         return judgement.finish()
 
@@ -241,10 +242,11 @@ def judge_case(
 ) -> CaseVerdict:
     """The verdict on what an operator returned for a case.
 
-    ``golden`` are the case's golden blocks, ``actual`` the outputs in storage dtype and shape, ``profiles`` the names to judge
-    by (all must pass). ``inputs`` serve the trust check (copies of inputs, alternative computations) and, for profiles that
-    need it, the benchmark when ``benchmark`` (outputs, or a function that returns them) is not given. ``tiling`` tells
-    cores and tiles. ``options``: rtol and atol for profile isclose. Raises ``UsageError`` where a profile cannot judge.
+    ``golden`` are the case's golden blocks, ``actual`` the outputs in storage dtype and shape, ``profiles`` the names
+    to judge by (all must pass). ``inputs`` serve the trust check (copies of inputs, alternative computations) and,
+    for profiles that need it, the benchmark when ``benchmark`` (outputs, or a function that returns them) is not
+    given. ``tiling`` tells cores and tiles. ``options``: rtol and atol for profile isclose. Raises ``UsageError``
+    where a profile cannot judge.
     """
     reads: dict[str, Read] = {}
     failed: dict[str, str] = {}

@@ -195,7 +195,8 @@ def place(layout: Layout, flat: int) -> tuple[int | None, int | None, int | None
 def group_of(shape: tuple[int, ...], inputs: tuple[tuple[str, tuple[int, ...]], ...]) -> tuple[str, int] | None:
     """The input whose elements are each shared by a run of consecutive elements of an output of this shape.
 
-    ``inputs`` are (name, shape). That is an input that is as the output but for last dimensions that are 1 or missing. (tensor, elements that share one)
+    ``inputs`` are (name, shape). That is an input that is as the output but for last dimensions that are 1 or
+    missing. (tensor, elements that share one)
     """
     for tensor, kept in inputs:
         while kept and kept[-1] == 1:

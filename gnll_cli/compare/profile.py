@@ -1,8 +1,8 @@
 """The seam of an accuracy profile.
 
-A module of ``compare/profiles/`` with ``PROFILES: tuple[Profile, ...]`` is a family of profiles. Most profiles are a limit per
-element: subclass ``ElementProfile`` and write ``limit``. A profile that judges a statistic subclasses ``Profile`` and
-``Judge``.
+A module of ``compare/profiles/`` with ``PROFILES: tuple[Profile, ...]`` is a family of profiles. Most profiles are a
+limit per element: subclass ``ElementProfile`` and write ``limit``. A profile that judges a statistic subclasses
+``Profile`` and ``Judge``.
 """
 
 from __future__ import annotations

@@ -59,10 +59,10 @@ def judge_files(
     options: Mapping[str, float] | None = None,
     name: str | None = None,
 ) -> FileVerdict:
-    """Judge a raw file of ``dtype`` against a golden one (of ``golden_dtype``, the same by default), in one pass over blocks.
+    """Judge a raw file of ``dtype`` against a golden one (``golden_dtype``: the same by default), in one pass.
 
-    ``profiles`` as ``default_profiles`` where None. ``options``: rtol and atol for profile isclose. Raises ``RawFileError`` for
-    files that cannot be compared, ``UsageError`` where a profile cannot judge them.
+    ``profiles`` as ``default_profiles`` where None. ``options``: rtol and atol for profile isclose. Raises
+    ``RawFileError`` for files that cannot be compared, ``UsageError`` where a profile cannot judge them.
     """
     golden_dtype = golden_dtype or dtype
     if dtype.is_float != golden_dtype.is_float:

@@ -1,4 +1,4 @@
-"""Raw tensor files of the user: little-endian, C order, nothing but elements. What is not raw is refused with advice."""
+"""Raw tensor files: little-endian, C order, nothing but elements. What is not raw is refused with advice."""
 
 from __future__ import annotations
 
@@ -21,16 +21,20 @@ from gnll_cli.errors import RawFileError
 #: First bytes -> (what the file is, how to make it raw).
 SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"\x93NUMPY", "a NumPy .npy file", "write the raw elements instead: np.load(FILE).tofile('x.bin')"),
-    (b"PK\x03\x04", "a zip archive (as np.savez and torch.save write)", "extract the tensor and write its elements: array.tofile('x.bin')"),
+    (b"PK\x03\x04", "a zip archive (np.savez and torch.save write them)", "extract the tensor: array.tofile('x.bin')"),
     (b"PK\x05\x06", "an empty zip archive", "write the raw elements instead: array.tofile('x.bin')"),
-    (b"version https://git-lfs.github.com/spec", "a Git LFS pointer, not the data", "fetch the data first: git lfs pull"),
+    (
+        b"version https://git-lfs.github.com/spec",
+        "a Git LFS pointer, not the data",
+        "fetch the data first: git lfs pull",
+    ),
     (b"\x1f\x8b\x08\x00", "a gzip file", "unpack it first: gunzip FILE"),
     (b"\x1f\x8b\x08\x08", "a gzip file", "unpack it first: gunzip FILE"),
     (b"\x28\xb5\x2f\xfd", "a Zstandard file", "unpack it first: zstd -d FILE"),
     (b"\xfd7zXZ\x00", "an xz file", "unpack it first: unxz FILE"),
     (b"BZh91AY&SY", "a bzip2 file", "unpack it first: bunzip2 FILE"),
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file", "export the tensor and write its elements: array.tofile('x.bin')"),
-)  # fmt: skip
+)
 _NUMBERS = re.compile(rb"[\s\[\](),;0-9+\-.eE]*(?:(?:nan|inf|NaN|Inf|e|E)[\s\[\](),;0-9+\-.eE]*)*")
 _PROBE = 4096
 
@@ -79,8 +83,8 @@ class RawFile:
 def open_raw(path: Path, dtype: DType, shape: Sequence[int] | None = None) -> RawFile:
     """Open a raw file of ``dtype``; with ``shape``, of exactly that many elements.
 
-    Raises ``RawFileError`` where it is missing, no regular file, unreadable, empty (unless the shape is), not raw, or of a
-    size that does not fit.
+    Raises ``RawFileError`` where it is missing, no regular file, unreadable, empty (unless the shape is), not raw, or
+    of a size that does not fit.
     """
     where = str(path)
     try:
@@ -167,7 +171,8 @@ def likely_cause(size: int, wanted: int, dtype: DType) -> str:
         return "the shape has no elements: check --shape"
     for factor in (2, 4, 8):
         if size == wanted * factor:
-            return f"likely written as a type {factor} times as wide: {dtype.itemsize * factor} bytes an element; see --dtype"
+            wide = dtype.itemsize * factor
+            return f"likely written as a type {factor} times as wide: {wide} bytes an element; see --dtype"
         if size * factor == wanted:
             narrow = dtype.itemsize / factor
             what = f"a narrower type, {narrow:g} bytes an element" if narrow >= 1 else f"1/{factor} of the elements"

@@ -1,10 +1,10 @@
 """Raw files of fp32, fp16 and bf16 compared at the speed of memory: screening in float32, decisions in float64.
 
-Every verdict is the one that float64 would give. In float32, abs(a-g) is off by at most 2^-24 of itself, so that an element
-clearly within or beyond its limit (by 1e-5) is settled; the others are decided from the exact difference. The maxima
-that are reported are recomputed in float64 from the few elements that reach them in float32. The mean relative and RMS
-errors are sums of float32 products, good to 1e-5 of themselves. A block that holds NaN or Inf, or numbers at which
-float32 would over- or underflow, is judged whole in float64.
+Every verdict is the one that float64 would give. In float32, abs(a-g) is off by at most 2^-24 of itself, so that an
+element clearly within or beyond its limit (by 1e-5) is settled; the others are decided from the exact difference. The
+maxima that are reported are recomputed in float64 from the few elements that reach them in float32. The mean relative
+and RMS errors are sums of float32 products, good to 1e-5 of themselves. A block that holds NaN or Inf, or numbers at
+which float32 would over- or underflow, is judged whole in float64.
 """
 
 from __future__ import annotations
@@ -171,9 +171,9 @@ class Screen:
     def _note_maxima(self, a: F32, g: F32, top: float, top_rel: float, top_ulp: float) -> None:
         """Exact maxima from the elements that reach them in float32.
 
-        Rounding is monotone, so the largest exact difference rounds to the largest float32 one; so for the ULPs, which are
-        the difference times a power of two. Where no error is more than half of the golden's power of two, every
-        difference is exact (Sterbenz), and there is nothing to recompute.
+        Rounding is monotone, so the largest exact difference rounds to the largest float32 one; so for the ULPs,
+        which are the difference times a power of two. Where no error is more than half of the golden's power of two,
+        every difference is exact (Sterbenz), and there is nothing to recompute.
         """
         metrics, n = self.exact.metrics, a.size
         exact = top_ulp <= EXACT
@@ -244,7 +244,7 @@ class _Tolerance:
         self._decide(judge, finder, start, a, g, scratch)
 
     def _decide(self, judge: ElementJudge, finder: Finder, start: int, a: F32, g: F32, shares: F32) -> None:
-        """Decide a block from its float32 shares of the limit: clearly beyond it, clearly within, or near and exactly."""
+        """Decide a block from its float32 shares of the limit; those near 1 exactly."""
         peak = float(np.maximum.reduce(shares))
         if peak * (1 + NEAR) > judge.tally.worst.share:
             self._take_if_more(judge, start, a, g, int(shares.argmax()))

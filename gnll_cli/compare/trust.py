@@ -1,8 +1,8 @@
 """A case that cannot fail is not a test: what would pass without computing.
 
-One output at a time, the others golden: a candidate counts only where it passes every profile of the case. Candidates are
-looked at block by block and dropped at the first block that refutes them, so that a sound case costs next to nothing.
-The elements of an output outside a core's slice are taken as met without error.
+One output at a time, the others golden: a candidate counts only where it passes every profile of the case. Candidates
+are looked at block by block and dropped at the first block that refutes them, so that a sound case costs next to
+nothing. The elements of an output outside a core's slice are taken as met without error.
 """
 
 from __future__ import annotations
@@ -215,7 +215,8 @@ NO_SLICES = Slices(np.zeros((0, 2), dtype=np.int64))
 def slices_of(slices: Sequence[tuple[int, int]], tile: int, size: int) -> Slices:
     """The stretches that an output of ``size`` elements is made of.
 
-    Cores count only where two or more of them work; the last tile only where it is not the whole output nor a core's slice.
+    Cores count only where two or more of them work; the last tile only where it is not the whole output nor a core's
+    slice.
     """
     if not size or not slices:
         return NO_SLICES

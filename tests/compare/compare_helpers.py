@@ -121,7 +121,7 @@ def _ladder(dtype: str) -> tuple[list[Fraction], list[float]]:
 
 
 def nearest16(x: Fraction, dtype: str) -> float:
-    """x rounded to nearest even in a 16-bit dtype by looking at all of its values; Inf from half a step past the largest."""
+    """x rounded to nearest even in a 16-bit dtype by search; Inf from half a step past the largest value."""
     if x < 0:
         return -nearest16(-x, dtype)
     exact, values = _ladder(dtype)

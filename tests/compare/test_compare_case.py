@@ -14,9 +14,14 @@ from gnll_cli.operators.interface import Tiling
 def judge(actual, golden, *, dtype="fp32", profiles=("bound", "ut"), shape=None, inputs=None, tiling=None):
     case = make_case({"y": shape or np.shape(golden)}, dtype, inputs)
     return judge_case(
-        case, make_operator(["y"], list(inputs or {})), blocks("y", np.asarray(golden, dtype=float), size=64), {"y": actual} if actual is not None else {},
-        profiles=profiles, tiling=tiling, trust=False,
-    )  # fmt: skip
+        case,
+        make_operator(["y"], list(inputs or {})),
+        blocks("y", np.asarray(golden, dtype=float), size=64),
+        {"y": actual} if actual is not None else {},
+        profiles=profiles,
+        tiling=tiling,
+        trust=False,
+    )
 
 
 def test_shape_and_dtype_must_be_the_goldens():

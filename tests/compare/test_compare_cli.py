@@ -131,9 +131,16 @@ def folder(tmp_path):
     shapes = operator.shapes((4, 33), form, attributes)
     texts = {"gradOutput": (0.5, 1.0), "input": (-1.0, 1.0), "target": (-1.0, 1.0), "var": (0.5, 2.0)}
     case = Case(
-        id="hand/fp16", operator=operator.name, dtype="fp16", attributes=attributes, shapes=shapes, dtypes=dict.fromkeys(shapes, "fp16"),
-        data={n: Distribution("uniform", (lo, hi), f"uniform({lo}, {hi})") for n, (lo, hi) in texts.items()}, seed=11, profile=("bound", "ut"),
-    )  # fmt: skip
+        id="hand/fp16",
+        operator=operator.name,
+        dtype="fp16",
+        attributes=attributes,
+        shapes=shapes,
+        dtypes=dict.fromkeys(shapes, "fp16"),
+        data={n: Distribution("uniform", (lo, hi), f"uniform({lo}, {hi})") for n, (lo, hi) in texts.items()},
+        seed=11,
+        profile=("bound", "ut"),
+    )
     path = write_case(case, operator, tmp_path)
     arrays = {n: d.array() for n, d in golden.inputs(case, operator).items()}
     for name, array in operator.benchmark(case, arrays).items():

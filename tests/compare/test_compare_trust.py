@@ -40,9 +40,15 @@ def untrusted(
 
     operator = make_operator(list(golden), list(inputs), golden=compute, alternatives=alternatives)
     verdict = judge_case(
-        case, operator, compute(case, inputs), {n: stored(g, dtype) for n, g in golden.items()}, profiles=profiles, inputs=inputs,
-        tiling=tiling, options=options or None,
-    )  # fmt: skip
+        case,
+        operator,
+        compute(case, inputs),
+        {n: stored(g, dtype) for n, g in golden.items()},
+        profiles=profiles,
+        inputs=inputs,
+        tiling=tiling,
+        options=options or None,
+    )
     assert verdict.passed
     return verdict.untrusted
 
@@ -67,7 +73,7 @@ def test_zeros_and_ones(size):
     ones = np.full(300, 1.0)
     assert untrusted({"y": np.zeros(300), "z": ones * 2}, size=size) == ["zeros would pass in y"]
     assert untrusted({"y": ones, "z": ones * 2}, size=size) == ["ones would pass in y"]
-    # Tiny results pass as zeros under an absolute tolerance, but not under the bound; a candidate must pass every profile.
+    # Tiny results pass as zeros under an absolute tolerance, not under the bound; every profile must be passed.
     tiny = np.full(300, 2.0**-14)
     assert untrusted({"y": tiny}, profiles=["ut"], size=size, tiling=tiling(300, 3)) == ["zeros would pass in y"]
     assert untrusted({"y": tiny}, profiles=["ut"], size=size) == ["zeros would pass in y"]
@@ -206,8 +212,13 @@ def test_commercial():
 
     def run(benchmark):
         return judge_case(
-            case, make_operator(["y"]), blocks("y", golden), {"y": actual}, profiles=["commercial-l0"], benchmark={"y": stored(benchmark, "fp16")}
-        )  # fmt: skip
+            case,
+            make_operator(["y"]),
+            blocks("y", golden),
+            {"y": actual},
+            profiles=["commercial-l0"],
+            benchmark={"y": stored(benchmark, "fp16")},
+        )
 
     assert run(actual.astype(float)).untrusted == []
     assert run(np.zeros(64)).untrusted[:1] == ["zeros would pass in y"]

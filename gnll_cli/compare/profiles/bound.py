@@ -1,7 +1,7 @@
 """``bound``: what a correct float32 implementation of the operator can be away from the exact result, and no more.
 
-E = c * 2^-24 * M + 2^-148 * floor, with the golden's magnitude M and the constant c and floor that come with each golden
-block; an element passes if RN(g-E) <= a <= RN(g+E). The derivation is in docs/bound.md.
+E = c * 2^-24 * M + 2^-148 * floor, with the golden's magnitude M and the constant c and floor that come with each
+golden block; an element passes if RN(g-E) <= a <= RN(g+E). The derivation is in docs/bound.md.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Bound(ElementProfile):
         return {
             "rule": "RN(g-E) <= a <= RN(g+E), Inf beyond the largest finite value",
             "E": "c * 2^-24 * M + 2^-148 * sum over the group of max(1, abs(gradOutput))",
-            "c": "per output, from the operator: for GaussianNllLossGrad 8 for gradInput, 12 + D(r) for gradVar, r = elements "
-            "summed, D(r) = min(6, ceil(log2 r)) + ceil(min(r, 4096)/64) - 1 + ceil(r/4096) - 1",
+            "c": "per output, from the operator: for GaussianNllLossGrad 8 for gradInput, 12 + D(r) for gradVar, "
+            "r = elements summed, D(r) = min(6, ceil(log2 r)) + ceil(min(r, 4096)/64) - 1 + ceil(r/4096) - 1",
             "overflow": "where 2M exceeds the largest float32, Inf of g's sign passes too",
         }
 
@@ -65,7 +65,7 @@ def reach(target: Target) -> F64:
 
 
 def half_spacing(block: Block) -> F64 | float:
-    """How far a real may lie from a, on the golden's side, and still round to a: half the gap to the next value there."""
+    """How far a real may lie from a, on the golden's side, and still round to a: half the gap there."""
     dtype = block.target.output.dtype
     if not dtype.is_float:
         return 0.5

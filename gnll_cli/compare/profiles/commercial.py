@@ -1,4 +1,4 @@
-"""``commercial-l0``, ``-l1``, ``-l2``: dual benchmark, the errors of the output over those of the same-precision benchmark."""
+"""``commercial-l0``, ``-l1``, ``-l2``: dual benchmark, errors over those of the same-precision benchmark."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAMES = ("max relative", "mean relative", "RMS")
 
 
 class Commercial(Profile):
-    """error(actual)/error(benchmark) at most the limits, for max relative, mean relative and RMS error; small values counted."""
+    """error(actual)/error(benchmark) for max relative, mean relative and RMS error; small values counted."""
 
     needs_benchmark: ClassVar[bool] = True
 
@@ -155,7 +155,7 @@ class CommercialJudge(Judge):
             verdict.reason = "golden not accurate enough: its radius could move an error ratio across its limit"
         if self.benchmark_lost:
             verdict.notes += (
-                f"the benchmark itself is not finite at {self.benchmark_lost:,} elements; they do not count in its errors",
+                f"the benchmark is not finite at {self.benchmark_lost:,} elements; they do not count in its errors",
             )
 
     def _decided(

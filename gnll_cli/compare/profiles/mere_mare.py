@@ -63,7 +63,7 @@ class MereMareJudge(Judge):
         tally.most(block, rel, limit)
         self.sum += float(np.add.reduce(rel))
         if target.radius is not None and target.top_radius:
-            # The error moves by the radius at most, and the denominator too: r' <= (r + s) / (1 - s), s = radius/denominator.
+            # Error and denominator move by the radius at most: r' <= (r + s) / (1 - s), s = radius/denominator.
             shift = target.radius / target.denominator
             if block.finite is not None:
                 shift = np.where(block.finite, shift, 0.0)

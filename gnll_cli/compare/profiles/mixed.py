@@ -20,7 +20,7 @@ CAP_ULPS = 32
 
 
 class Mixed(Profile):
-    """abs(a-g) <= atol + rtol*abs(g) for 99 % of the elements; the largest error <= max(cap, 32 ULP of the golden there)."""
+    """abs(a-g) <= atol + rtol*abs(g) for 99 % of the elements; the largest error <= max(cap, 32 ULP there)."""
 
     def __init__(self, name: str, tolerances: Mapping[str, tuple[float, float, float]], source: str) -> None:
         self.name = name
@@ -30,8 +30,8 @@ class Mixed(Profile):
 
     def definition(self) -> dict[str, Any]:
         return {
-            "rule": "abs(a-g) <= atol + rtol*abs(g) for at least 99 % of the elements; largest abs(a-g) <= max(cap, 32 ULP of the "
-            "golden in the output dtype at that point)",
+            "rule": "abs(a-g) <= atol + rtol*abs(g) for at least 99 % of the elements; largest abs(a-g) <= "
+            "max(cap, 32 ULP of the golden in the output dtype at that point)",
             "tolerance": {d: {"rtol": t[0], "atol": t[1], "cap": t[2]} for d, t in self.tolerances.items()},
             "overflow": "the largest finite value passes where the golden rounds to Inf",
             "source": self.source,
