@@ -41,6 +41,9 @@ def _cores(slices: tuple[tuple[int, int], ...], tile: int) -> tuple[I64, I64, I6
     return starts, stops, last
 
 
+NO_CORES: I64 = np.zeros(1, dtype=np.int64)
+
+
 class Finder:
     """Takes the failed positions block by block; keeps counts, extremes and divisors, never the positions."""
 
@@ -55,7 +58,7 @@ class Finder:
         self._tile_lanes = (layout.tile, -1)
         self._settled = False
         self._only_last_tiles = bool(layout.slices) and layout.tile > 0
-        self._cores_hit: I64 = np.zeros(len(layout.slices), dtype=np.int64)
+        self._cores_hit: I64 = NO_CORES
 
     def add(self, start: int, bad: Bools) -> None:
         """The failed elements of the block that begins at ``start``."""
@@ -93,7 +96,7 @@ class Finder:
         starts, stops, last = _cores(layout.slices, layout.tile)
         core = np.searchsorted(starts, at, side="right") - 1
         np.clip(core, 0, None, out=core)
-        self._cores_hit += np.bincount(core, minlength=len(starts))
+        self._cores_hit = self._cores_hit + np.bincount(core, minlength=len(starts))
         self._only_last_tiles = self._only_last_tiles and bool(np.all((at >= last[core]) & (at < stops[core])))
         if layout.tile:
             lanes = (at - starts[core]) % layout.tile

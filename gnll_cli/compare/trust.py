@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -212,7 +213,8 @@ class Slices:
 NO_SLICES = Slices(np.zeros((0, 2), dtype=np.int64))
 
 
-def slices_of(slices: Sequence[tuple[int, int]], tile: int, size: int) -> Slices:
+@lru_cache(maxsize=64)
+def slices_of(slices: tuple[tuple[int, int], ...], tile: int, size: int) -> Slices:
     """The stretches that an output of ``size`` elements is made of.
 
     Cores count only where two or more of them work; the last tile only where it is not the whole output nor a core's
