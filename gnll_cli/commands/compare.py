@@ -45,8 +45,7 @@ def command(
     from pathlib import Path
 
     from gnll_cli import __version__
-    from gnll_cli.compare import arguments, judge_files, render
-    from gnll_cli.compare.folder import judge_folder
+    from gnll_cli.compare import arguments, judge_files, judge_folder, render
     from gnll_cli.errors import EXIT_NOT_GREEN, EXIT_OK, UsageError
 
     chosen, options = arguments.parse_profiles(profiles, rtol, atol)

@@ -7,7 +7,8 @@ outputs; ``profiles`` holds the named standards.
 from __future__ import annotations
 
 from gnll_cli.compare import profiles
+from gnll_cli.compare.folder import judge_folder
 from gnll_cli.compare.judge import judge_case
 from gnll_cli.compare.raw import judge_files
 
-__all__ = ["judge_case", "judge_files", "profiles"]
+__all__ = ["judge_case", "judge_files", "judge_folder", "profiles"]

@@ -478,6 +478,47 @@ def test_undecided_where_the_radius_could_change_the_verdict():
     assert not near.decided
 
 
+@pytest.mark.parametrize(
+    ("profile", "base", "error"),
+    [
+        ("community-mere-mare-2026-04", 1.0, 10 * 2.0**-10),
+        # 2 of 100 elements lie on the tolerance: counted as beyond they fail the case, as within they pass it.
+        ("community-mixed-2026-07", 1.0, 2.0**-8),
+        # The largest error lies on its cap, 32 ULP of 1024.
+        ("community-mixed-2026-09", 1024.0, 32.0),
+    ],
+)
+@pytest.mark.parametrize("side", [1e-9, -1e-9])
+def test_undecided_statistics(profile, base, error, side):
+    golden = np.full(100, base)
+    actual = golden.copy()
+    count = 2 if profile.endswith("07") else 1
+    actual[:count] += error
+    if profile.startswith("community-mere"):
+        # Move the goldens, so that the error lies just beside the limit.
+        golden[0] = actual[0] - error * (1 + 1e-7)
+    golden[:count] -= side
+    case = make_case({"y": (100,)}, "fp16")
+
+    def run(radius):
+        return judge_case(
+            case,
+            make_operator(["y"]),
+            blocks("y", golden, radius=radius),
+            {"y": actual.astype("<f2")},
+            profiles=[profile],
+            trust=False,
+        )
+
+    wide, narrow = run(1e-4), run(0.0)
+    assert not wide.outputs[0].decided
+    assert wide.outputs[0].passed
+    assert not wide.decided
+    assert "not accurate enough" in wide.outputs[0].reason
+    assert narrow.decided
+    assert narrow.passed is (side < 0)
+
+
 def test_profiles_say_what_they_have():
     case = make_case({"y": (1,)}, "fp64")
     for name in ("ut", "sample", "community-mere-mare-2026-04", "community-mixed-2026-07", "commercial-l0"):

@@ -152,6 +152,8 @@ class CommercialJudge(Judge):
         verdict.headroom = headroom(math.inf if tally.faults else max(shares))
         verdict.reason = self._reason(mine, theirs, ratios, small_limit)
         if not verdict.decided:
+            # Not a definite failure: the case is an error of the harness, not of the operator.
+            verdict.passed = True
             verdict.reason = "golden not accurate enough: its radius could move an error ratio across its limit"
         if self.benchmark_lost:
             verdict.notes += (

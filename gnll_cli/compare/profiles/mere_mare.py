@@ -106,6 +106,8 @@ class MereMareJudge(Judge):
             reasons.append(f"mean r is {mean:.4g}, not below {threshold:g}")
         verdict.reason = "; ".join(reasons)
         if not verdict.decided:
+            # Not a definite failure: the case is an error of the harness, not of the operator.
+            verdict.passed = True
             verdict.reason = "golden not accurate enough: its radius could move the relative errors across their limit"
 
     def trial(self, block: Block) -> Sequence[Part]:
