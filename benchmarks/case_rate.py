@@ -10,13 +10,15 @@ from benchmarks.harness import GNLL, Row, alternate, expect, process
 
 SMALL = """
 operator: gaussian_nll_loss_grad
-data: {gradOutput: "uniform(-1, 1)", input: "signed(uniform(0.5, 1))", target: "uniform(-0.25, 0.25)", var: "uniform(1, 2)"}
+data: {gradOutput: "uniform(-1, 1)", input: "signed(uniform(0.5, 1))", target: "uniform(-0.25, 0.25)", var: "uniform(8, 16)"}
 matrix:
   dtype: [fp32, fp16, bf16]
   reduction: [none, mean, sum]
   shape: [%s]
   target: [same, "axis:0"]
   var: [same, last_dim_one, missing_last_dim, scalar]
+# In 16 bits a result of one element equals an input now and then, and the case would be untrusted.
+exclude: [{dtype: bf16, var: scalar}]
 """
 
 

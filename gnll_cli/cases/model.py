@@ -25,6 +25,10 @@ class Distribution:
     def __str__(self) -> str:
         return self.text
 
+    def __reduce__(self) -> tuple[type[Distribution], tuple[object, ...]]:
+        # The generated pickling of frozen dataclasses with slots asks for the fields each time; cases are sent by the thousand.
+        return Distribution, (self.kind, self.args, self.text)
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -57,10 +61,13 @@ class Case:
     source: str = ""
     drawn: bool = False
 
+    def __reduce__(self) -> tuple[type[Case], tuple[object, ...]]:
+        return Case, tuple([getattr(self, name) for name in self.__slots__])
+
     def elements(self, tensor: str) -> int:
         """Number of elements of a tensor (0 when a dimension is 0 or below)."""
         shape = self.shapes[tensor]
-        return 0 if any(d < 0 for d in shape) else prod(shape)
+        return prod(shape) if not shape or min(shape) >= 0 else 0
 
     @property
     def cost(self) -> int:
