@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from gnll_cli.compare.metrics import Metrics
 from gnll_cli.compare.profile import Judge, Profile
 from gnll_cli.compare.trust import OutputTrust, Stream, alternative, copies_of, slices_of
 from gnll_cli.golden.interface import GoldenBlock, TensorData
-from gnll_cli.operators.interface import Operator, Tiling
+from gnll_cli.operators.interface import Alternative, Operator, Tiling
 
 Array = npt.NDArray[Any]
 Arrays = Mapping[str, Array]
@@ -147,7 +148,7 @@ class CaseJudgement:
         self.trusts: dict[str, OutputTrust] = {}
         self.bench = self._benchmark(case, operator, chosen, inputs, benchmark)
         shapes = tuple((name, tuple(case.shapes[name])) for name in operator.inputs if name not in case.null)
-        streams = self._streams(case, operator, inputs) if trust and inputs is not None else []
+        others = self._alternatives(case, operator, inputs) if trust and inputs is not None else []
         for name in operator.outputs:
             dtype = dtypes.get(case.dtypes[name])
             shape = tuple(case.shapes[name])
@@ -161,7 +162,7 @@ class CaseJudgement:
             self.judgements[name] = judgement
             if trust and name not in failed:
                 sources = copies_of(output, inputs or {}) if output.size else []
-                sources += [(label, alternative(output, stream)) for label, stream in streams]
+                sources += [(f"the golden of {o.label}", alternative(output, o.scale, stream)) for o, stream in others]
                 self.trusts[name] = OutputTrust(output, judgement.judges, sources, slices_of(slices, tile, output.size))
 
     @staticmethod
@@ -182,13 +183,22 @@ class CaseJudgement:
         return None if benchmark is None else {name: array.reshape(-1) for name, array in benchmark.items()}
 
     @staticmethod
-    def _streams(case: Case, operator: Operator, inputs: Mapping[str, TensorData]) -> list[tuple[str, Stream]]:
-        def start(other: Case, data: Mapping[str, TensorData]) -> Stream:
-            return Stream(lambda: iter(operator.golden(other, data)))
-
-        return [
-            (f"the golden of {label}", start(other, data)) for label, other, data in operator.alternatives(case, inputs)
-        ]
+    def _alternatives(
+        case: Case, operator: Operator, inputs: Mapping[str, TensorData]
+    ) -> list[tuple[Alternative, Stream | None]]:
+        """The alternatives, each with the stream of its golden (None: the case's own)."""
+        streams: dict[tuple[int, int], Stream] = {}
+        found: list[tuple[Alternative, Stream | None]] = []
+        for other in operator.alternatives(case, inputs):
+            if other.case is None and other.inputs is None:
+                found.append((other, None))
+                continue
+            key = (id(other.case), id(other.inputs))
+            if key not in streams:
+                data = inputs if other.inputs is None else other.inputs
+                streams[key] = Stream(partial(operator.golden, other.case or case, data))
+            found.append((other, streams[key]))
+        return found
 
     def update(self, block: GoldenBlock) -> None:
         """Judge the next golden block."""

@@ -26,9 +26,9 @@ NONE: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a candidate's elements [start, stop) come from, and what to do when nobody wants them any more."""
+    """Where a candidate's elements for a stretch of the golden come from, and what to do when nobody wants them any more."""
 
-    read: Callable[[int, int], F64]
+    read: Callable[[Target], F64]
     drop: Callable[[], None] = lambda: None
 
 
@@ -39,12 +39,18 @@ class Stream:
         self._start = start
         self._blocks: Iterator[GoldenBlock] | None = None
         self._kept: dict[str, list[GoldenBlock]] = {}
-        self._unwanted: set[str] = set()
+        #: How many candidates ask for each output.
+        self._users: dict[str, int] = {}
+
+    def use(self, output: str) -> None:
+        """One more will ask for this output."""
+        self._users[output] = self._users.get(output, 0) + 1
 
     def forget(self, output: str) -> None:
-        """Nobody will ask for this output again: its blocks need not be kept on the way to those of another."""
-        self._unwanted.add(output)
-        self._kept.pop(output, None)
+        """One less will: blocks that nobody asks for need not be kept on the way to those of another output."""
+        self._users[output] -= 1
+        if not self._users[output]:
+            self._kept.pop(output, None)
 
     def take(self, output: str, start: int, stop: int) -> F64:
         """Golden values [start, stop) of an output. What lies before ``start`` is forgotten: ask in order."""
@@ -54,7 +60,7 @@ class Stream:
         kept[:] = [b for b in kept if b.start + b.value.size > start]
         while not kept or kept[-1].start + kept[-1].value.size < stop:
             block = next(self._blocks)
-            wanted = block.output == output or block.output not in self._unwanted
+            wanted = self._users.get(block.output, 0) > 0
             if wanted and (block.output != output or block.start + block.value.size > start):
                 self._kept.setdefault(block.output, []).append(block)
         values = [b.value[max(start - b.start, 0) : stop - b.start] for b in kept if b.start < stop]
@@ -122,7 +128,7 @@ class OutputTrust:
             elif row > 1:
                 source = self.sources[row - 2]
                 assert source is not None
-                values[i] = source.read(target.start, target.start + size)
+                values[i] = source.read(target)
         block = Block(target, values)
         alive_rows = np.ones(len(rows), dtype=bool)
         alive_parts = np.ones(len(hit), dtype=bool)
@@ -241,17 +247,20 @@ def copies_of(output: Output, inputs: Mapping[str, TensorData]) -> list[tuple[st
 
 
 def _copy(output: Output, data: TensorData) -> Source:
-    def read(start: int, stop: int) -> F64:
-        values = wide(data.read(start, stop))
+    def read(target: Target) -> F64:
+        values = wide(data.read(target.start, target.start + target.value.size))
         return values if data.dtype == output.dtype.name else rounded(values, output.dtype)
 
     return Source(read)
 
 
-def alternative(output: Output, stream: Stream) -> Source:
-    """The golden of another computation, as the output's dtype holds it."""
+def alternative(output: Output, scale: float, stream: Stream | None) -> Source:
+    """The golden of another computation (None: the case's own) times ``scale``, as the output's dtype holds it."""
+    if stream is None:
+        return Source(lambda target: rounded(target.value * scale, output.dtype))
+    stream.use(output.name)
 
-    def read(start: int, stop: int) -> F64:
-        return rounded(stream.take(output.name, start, stop), output.dtype)
+    def read(target: Target) -> F64:
+        return rounded(stream.take(output.name, target.start, target.start + target.value.size) * scale, output.dtype)
 
     return Source(read, lambda: stream.forget(output.name))

@@ -53,6 +53,20 @@ class Tiling:
     fields: Mapping[str, int | float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A computation whose results must not pass for a case, such as another reduction.
+
+    Its golden is that of ``case`` with ``inputs``, or the case's own golden where they are None, times ``scale``. Alternatives that share
+    one ``case`` and ``inputs`` (the same objects) are computed once.
+    """
+
+    label: str
+    scale: float = 1.0
+    case: Case | None = None
+    inputs: Mapping[str, TensorData] | None = None
+
+
 class Golden(Protocol):
     def __call__(self, case: Case, inputs: Mapping[str, TensorData], block: int = ...) -> Iterator[GoldenBlock]:
         """Golden blocks: each output's blocks come in order and cover it; outputs may interleave."""
@@ -93,8 +107,8 @@ class Operator:
     benchmark: Callable[[Case, Mapping[str, npt.NDArray[Any]]], dict[str, npt.NDArray[Any]]]
     #: Tiling of a case for a number of vector cores.
     tiling: Callable[[Case, int], Tiling]
-    #: Computations whose golden must not pass for this case (each other reduction): (label, case, inputs) triples.
-    alternatives: Callable[[Case, Mapping[str, TensorData]], list[tuple[str, Case, Mapping[str, TensorData]]]]
+    #: Computations that must not pass for the case (each other reduction).
+    alternatives: Callable[[Case, Mapping[str, TensorData]], list[Alternative]]
     #: Attributes that must make no difference.
     neutral: tuple[str, ...] = ()
     #: Vector cores of the default device.

@@ -10,7 +10,7 @@ import pytest
 from compare_helpers import Data, blocks, make_case, make_operator, stored
 
 from gnll_cli.compare import judge_case
-from gnll_cli.operators.interface import Tiling
+from gnll_cli.operators.interface import Alternative, Tiling
 
 
 def untrusted(
@@ -36,7 +36,7 @@ def untrusted(
             yield from blocks(name, np.asarray(g, dtype=np.float64), size=block, magnitude=magnitude)
 
     def alternatives(c, data):
-        return [(label, replace(c, attributes={"other": label}), data) for label in others]
+        return [Alternative(label, 1.0, replace(c, attributes={"other": label}), data) for label in others]
 
     operator = make_operator(list(golden), list(inputs), golden=compute, alternatives=alternatives)
     verdict = judge_case(
@@ -170,7 +170,10 @@ def test_other_computations_run_only_as_far_as_needed():
 
     case = make_case({"y": (1000,)}, "fp16", {"x": (1000,)})
     operator = make_operator(
-        ["y"], ["x"], golden=compute, alternatives=lambda c, d: [("twice", replace(c, attributes={"t": 1}), d)]
+        ["y"],
+        ["x"],
+        golden=compute,
+        alternatives=lambda c, d: [Alternative("twice", 1.0, replace(c, attributes={"t": 1}), d)],
     )
     verdict = judge_case(
         case,
@@ -235,3 +238,47 @@ def test_it_can_be_left_out():
         trust=False,
     )
     assert verdict.untrusted == []
+
+
+def test_the_golden_times_a_number_is_an_alternative_and_needs_no_computation():
+    g = np.array([1.0, -3.0, 0.5])
+    case = make_case({"y": (3,)}, "fp16", {"x": (3,)})
+    inputs = {"x": Data(stored([7.0, 8.0, 9.0], "fp16"), "fp16")}
+
+    def verdict(scales):
+        operator = make_operator(["y"], ["x"], alternatives=lambda c, d: [Alternative(f"times {s}", s) for s in scales])
+        return judge_case(
+            case, operator, blocks("y", g), {"y": stored(g, "fp16")}, profiles=["bound"], inputs=inputs
+        ).untrusted
+
+    assert verdict([2.0, -1.0, 0.5]) == []
+    # Closer to 1 than half can tell: it would pass.
+    assert verdict([2.0, 1.0 + 2.0**-13]) == [f"the golden of times {1.0 + 2.0**-13} would pass in y"]
+
+
+def test_alternatives_that_share_a_computation_run_it_once():
+    runs = []
+    g = np.arange(1, 301, dtype=float)
+
+    def compute(c, _inputs, block=100):
+        if c.attributes:
+            runs.append(c)
+        yield from blocks("y", g * (2 if c.attributes else 1), size=100)
+
+    def alternatives(c, d):
+        other = replace(c, attributes={"t": 1})
+        # The second is the golden again: it has to be looked at to the end.
+        return [Alternative("twice", 1.0, other, d), Alternative("half of twice", 0.5, other, d)]
+
+    case = make_case({"y": (300,)}, "fp16", {"x": (300,)})
+    operator = make_operator(["y"], ["x"], golden=compute, alternatives=alternatives)
+    verdict = judge_case(
+        case,
+        operator,
+        compute(case, {}),
+        {"y": stored(g, "fp16")},
+        profiles=["bound"],
+        inputs={"x": Data(stored(g + 1, "fp16"), "fp16")},
+    )
+    assert verdict.untrusted == ["the golden of half of twice would pass in y"]
+    assert len(runs) == 1

@@ -18,6 +18,7 @@ from gnll_cli.golden.data import with_first_element
 from gnll_cli.golden.interface import BLOCK, F64, GoldenBlock, TensorData
 from gnll_cli.golden.summation import CHUNK, GroupSums
 from gnll_cli.operators.gaussian_nll_loss_grad.contract import float32_eps, forms_of
+from gnll_cli.operators.interface import Alternative
 
 #: Radius in units of the magnitude: 4 and 9 roundings of 2^-53, and room for smaller terms (docs/golden.md).
 RADIUS_INPUT = 5 * 2.0**-53
@@ -169,20 +170,20 @@ def golden(case: Case, inputs: Mapping[str, TensorData], block: int = BLOCK) -> 
         yield from ready
 
 
-def alternatives(case: Case, inputs: Mapping[str, TensorData]) -> list[tuple[str, Case, Mapping[str, TensorData]]]:
-    """The other reductions of a case whose golden must not pass for it: (name, case, inputs); none where N <= 1.
+def alternatives(case: Case, inputs: Mapping[str, TensorData]) -> list[Alternative]:
+    """The other reductions of a case whose golden must not pass for it; none where N <= 1.
 
     ``none`` with its first gradOutput used everywhere is what ``sum`` computes; ``sum`` and ``mean`` differ by the factor 1/N.
     """
-    if case.elements("input") <= 1:
+    total = case.elements("input")
+    if total <= 1:
         return []
     reduction = case.attributes["reduction"]
-    others = {"none": ("sum", "mean"), "sum": ("mean",), "mean": ("sum",)}[str(reduction)]
-    if reduction == "none":
-        inputs = with_first_element(inputs, "gradOutput")
-    found: list[tuple[str, Case, Mapping[str, TensorData]]] = []
-    for other in others:
-        attributes = {**case.attributes, "reduction": other}
-        shapes = {**case.shapes, "gradOutput": (1,)} if reduction == "none" else case.shapes
-        found.append((other, replace(case, attributes=attributes, shapes=shapes), inputs))
-    return found
+    if reduction == "sum":
+        return [Alternative("mean", 1 / total)]
+    if reduction == "mean":
+        return [Alternative("sum", float(total))]
+    first = with_first_element(inputs, "gradOutput")
+    shapes = {**case.shapes, "gradOutput": (1,)}
+    other = replace(case, attributes={**case.attributes, "reduction": "sum"}, shapes=shapes)
+    return [Alternative("sum", 1.0, other, first), Alternative("mean", 1 / total, other, first)]

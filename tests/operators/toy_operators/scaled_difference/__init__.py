@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -16,7 +15,7 @@ from gnll_cli.cases.model import Case, Shape
 from gnll_cli.dtypes import to_float32, to_float64
 from gnll_cli.errors import nearest
 from gnll_cli.golden.interface import BLOCK, GoldenBlock, TensorData
-from gnll_cli.operators.interface import Attribute, Form, Operator, Tiling
+from gnll_cli.operators.interface import Alternative, Attribute, Form, Operator, Tiling
 
 TILE = 256
 
@@ -71,9 +70,8 @@ def tiling(case: Case, cores: int) -> Tiling:
     return Tiling(cores, TILE, {"y": slices}, {"total": total})
 
 
-def alternatives(case: Case, inputs: Mapping[str, TensorData]) -> list[tuple[str, Case, Mapping[str, TensorData]]]:
-    other = replace(case, attributes={**case.attributes, "scale": -float(case.attributes["scale"])})
-    return [("other sign", other, inputs)] if case.elements("a") else []
+def alternatives(case: Case, inputs: Mapping[str, TensorData]) -> list[Alternative]:
+    return [Alternative("other sign", -1.0)] if case.elements("a") else []
 
 
 OPERATOR = Operator(
