@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
 import signal
@@ -100,7 +101,12 @@ def run(options: CampaignOptions, console: Console) -> Finished:
         "runner": runner.environment(runner_options),
         "versions": {name: version(name) for name in VERSIONS},
         "python": platform.python_version(),
-        "machine": {"system": platform.system(), "machine": platform.machine(), "release": platform.release()},
+        "machine": {
+            "system": platform.system(),
+            "machine": platform.machine(),
+            "release": platform.release(),
+            "cores": os.cpu_count(),
+        },
         "profiles": accuracy.definitions(used),
     }
     jobs = options.jobs or default_jobs()
@@ -119,6 +125,8 @@ def run(options: CampaignOptions, console: Console) -> Finished:
         ) as report,
         console,
     ):
+        # The suite stays until the end: the collector need not walk over thousands of cases again and again.
+        gc.freeze()
         console.start(total, f"gnll {version('gnll-cli')}: {total} cases on backend {options.backend}, {jobs} jobs")
         return _run(selected(), shared, options, jobs, report, console)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import gc
 import os
 import pickle
 import resource
@@ -140,6 +141,8 @@ def main() -> None:
     except Exception as error:
         _send(results, frame((BROKEN, _board.NONE, explain(error))))
         return
+    # What is loaded stays: the collector need not walk over it every few cases.
+    gc.freeze()
     _send(results, frame((READY, _board.NONE, None)))
 
     while (message := _receive(cases)) is not None:
