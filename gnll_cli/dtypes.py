@@ -8,7 +8,7 @@ through float32 and rounds twice; here the step to float32 rounds to odd, which 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import ml_dtypes
@@ -34,30 +34,30 @@ class DType:
     min_exponent: int = 0
     fill: int | None = None
 
-    @property
+    @cached_property
     def itemsize(self) -> int:
         return int(self.storage.itemsize)
 
-    @property
+    @cached_property
     def is_float(self) -> bool:
         return self.digits > 0
 
-    @property
+    @cached_property
     def bits(self) -> np.dtype[Any]:
         """The unsigned integer type of the same size: the raw bits of an element."""
         return np.dtype(f"<u{self.itemsize}")
 
-    @property
+    @cached_property
     def largest(self) -> float:
         """The largest finite value."""
         return float(ml_dtypes.finfo(self.storage).max) if self.is_float else float(np.iinfo(self.storage).max)
 
-    @property
+    @cached_property
     def smallest(self) -> float:
         """The smallest positive normal value."""
         return 2.0**self.min_exponent
 
-    @property
+    @cached_property
     def tiny(self) -> float:
         """The smallest positive subnormal value."""
         return 2.0 ** (self.min_exponent - self.digits + 1)
@@ -79,6 +79,7 @@ _TABLE = (
     DType("bool", "BOOL", np.dtype("?")),
 )
 DTYPES: dict[str, DType] = {d.name: d for d in _TABLE}
+BF16 = DTYPES["bf16"].storage
 
 
 def get(name: str) -> DType:
@@ -116,9 +117,8 @@ def _odd_float32(x: F64) -> npt.NDArray[np.float32]:
 
 
 def _round_bf16(x: F64) -> npt.NDArray[np.uint16]:
-    """float64 to the bits of bfloat16. Only where float32 falls on a midpoint of bfloat16 can the first rounding mislead the second."""
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        y = x.astype(np.float32)
+    """float64 to the bits of bfloat16, for callers that ignore floating-point flags. Only where float32 falls on a midpoint of bfloat16 can the first rounding mislead the second."""
+    y = x.astype(np.float32)
     bits = y.view(np.uint32)
     middle = (bits & np.uint32(0xFFFF)) == np.uint32(0x8000)
     if middle.any():
@@ -137,34 +137,53 @@ def _round_bf16(x: F64) -> npt.NDArray[np.uint16]:
 
 def round_to(x: F64, dtype: DType) -> npt.NDArray[Any]:
     """float64 values rounded once, to nearest even, to ``dtype``'s storage; beyond the largest value Inf; NaN stays NaN."""
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        return quiet_round_to(x, dtype)
+
+
+def quiet_round_to(x: F64, dtype: DType) -> npt.NDArray[Any]:
+    """As ``round_to``, for callers that ignore floating-point flags already (entering ``np.errstate`` costs more than a
+    small tensor does).
+    """
+    if dtype.name in ("fp32", "fp16"):
+        return x.astype(dtype.storage)
+    if dtype.name == "bf16":
+        return _round_bf16(np.asarray(x)).view(dtype.storage)
+    if dtype.name == "hf32":
+        bits = _odd_float32(x).view(np.uint32)
+        rounded = (bits + ((bits >> np.uint32(12)) & np.uint32(1)) + np.uint32(0x7FF)) & np.uint32(0xFFFFF000)
+        return np.where(np.isfinite(x), rounded.view(np.float32), x.astype(np.float32))
     if dtype.storage == np.float64:
         return np.asarray(x, dtype=np.float64)
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        if dtype.name == "hf32":
-            bits = _odd_float32(x).view(np.uint32)
-            rounded = (bits + ((bits >> np.uint32(12)) & np.uint32(1)) + np.uint32(0x7FF)) & np.uint32(0xFFFFF000)
-            return np.where(np.isfinite(x), rounded.view(np.float32), x.astype(np.float32))
-        if dtype.storage in (np.float32, np.float16):
-            return x.astype(dtype.storage)
-        if dtype.name == "bf16":
-            return _round_bf16(np.asarray(x)).view(dtype.storage)
-        return _odd_float32(x).astype(dtype.storage)
+    return _odd_float32(x).astype(dtype.storage)
 
 
 def to_float64(x: npt.NDArray[Any]) -> F64:
     """The exact values of an array of any known float storage, as float64."""
     with np.errstate(invalid="ignore"):
-        if x.dtype == DTYPES["bf16"].storage:
-            return to_float32(x).astype(np.float64)
-        return x.astype(np.float64)
+        return quiet_float64(x)
+
+
+def quiet_float64(x: npt.NDArray[Any]) -> F64:
+    """As ``to_float64``, for callers that ignore floating-point flags already."""
+    if x.dtype == BF16:
+        return quiet_float32(x).astype(np.float64)
+    return x.astype(np.float64)
 
 
 def to_float32(x: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     """The exact values of a float32, float16 or bfloat16 array as float32."""
-    if x.dtype == DTYPES["bf16"].storage:
-        return (np.asarray(x, order="C").view(np.uint16).astype(np.uint32) << np.uint32(16)).view(np.float32)
     with np.errstate(invalid="ignore"):
-        return x.astype(np.float32)
+        return quiet_float32(x)
+
+
+def quiet_float32(x: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """As ``to_float32``, for callers that ignore floating-point flags already."""
+    if x.dtype == BF16:
+        bits = np.asarray(x, order="C").view(np.uint16).astype(np.uint32)
+        bits <<= np.uint32(16)
+        return bits.view(np.float32)
+    return x.astype(np.float32)
 
 
 def ulp(x: F64, dtype: DType) -> F64:

@@ -61,19 +61,17 @@ def overflow_threshold(dtype: DType) -> float:
     return top + 2.0 ** (math.frexp(top)[1] - dtype.digits - 1)
 
 
-def wide(stored: npt.NDArray[Any]) -> F64:
-    """A storage array as float64; as ``dtypes.to_float64``, for callers that ignore floating-point flags anyway."""
-    if stored.dtype == dtypes.DTYPES["bf16"].storage:
-        bits = stored.view(np.uint16).astype(np.uint32)
-        bits <<= np.uint32(16)
-        return bits.view(np.float32).astype(np.float64)
-    return stored.astype(np.float64)
+#: A storage array as float64. Callers ignore floating-point flags, as everything that judges does.
+wide = dtypes.quiet_float64
 
 
 def rounded(x: F64, dtype: DType) -> F64:
-    """``x`` rounded once to nearest even in ``dtype``, as float64; integers saturate at their range."""
+    """``x`` rounded once to nearest even in ``dtype``, as float64; integers saturate at their range.
+
+    For callers that ignore floating-point flags.
+    """
     if dtype.is_float:
-        return wide(dtypes.round_to(x, dtype))
+        return wide(dtypes.quiet_round_to(x, dtype))
     limits = np.iinfo(dtype.storage) if dtype.name != "bool" else np.iinfo(np.uint8)
     top = 1.0 if dtype.name == "bool" else float(limits.max)
     return np.clip(np.rint(x), float(limits.min), top)
@@ -109,6 +107,7 @@ class Target:
         "integers",
         "magnitude",
         "output",
+        "plain",
         "radius",
         "start",
         "top",
@@ -139,7 +138,9 @@ class Target:
         self.integers = integers
         self._absolute: F64 = np.abs(value)
         #: The largest abs(golden): NaN where a golden is NaN.
-        self.top = float(self._absolute.max()) if value.size else 0.0
+        self.top = float(np.maximum.reduce(self._absolute)) if value.size else 0.0
+        #: Every golden is finite and rounds to a finite value.
+        self.plain = self.top < overflow_threshold(output.dtype)
         #: The largest radius of a finite golden.
         self.top_radius = 0.0 if radius is None or not value.size else float(np.fmax.reduce(radius))
         if radius is not None and math.isinf(self.top_radius):
@@ -168,11 +169,6 @@ class Target:
             cut(self.benchmark),
             None if self.integers is None else self.integers[start:stop],
         )
-
-    @property
-    def plain(self) -> bool:
-        """Every golden is finite and rounds to a finite value."""
-        return self.top < overflow_threshold(self.output.dtype)
 
     @property
     def absolute(self) -> F64:
@@ -248,7 +244,7 @@ class Block:
             error = np.abs(actual - target.value)
         self.error = error
         #: The largest error, a Python number (an exact integer for integers).
-        self.top_error = error.max().item() if error.size else 0.0
+        self.top_error = np.maximum.reduce(error, axis=None).item() if error.size else 0.0
         if not (target.plain and math.isfinite(self.top_error)):
             self._separate()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from gnll_cli.compare.interface import CaseVerdict, OutputVerdict
 from gnll_cli.compare.location import Finder, Layout, group_of
 from gnll_cli.compare.metrics import Metrics
 from gnll_cli.compare.profile import Judge, Profile
-from gnll_cli.compare.trust import OutputTrust, Stream, alternative, copies_of, slices_of
+from gnll_cli.compare.trust import OutputTrust, Slices, Stream, alternative, copies_of, slices_of
 from gnll_cli.golden.interface import GoldenBlock, TensorData
 from gnll_cli.operators.interface import Alternative, Operator, Tiling
 
@@ -125,6 +125,18 @@ def _reader(array: Array) -> Read:
     return lambda start, stop: flat[start:stop]
 
 
+@lru_cache(maxsize=1024)
+def _lie(
+    shape: tuple[int, ...],
+    size: int,
+    slices: tuple[tuple[int, int], ...],
+    tile: int,
+    inputs: tuple[tuple[str, tuple[int, ...]], ...],
+) -> tuple[Layout, Slices]:
+    """How an output lies, and its stretches: the same for every case of its shapes and tiling."""
+    return Layout(shape, size, slices, tile, group_of(shape, inputs)), slices_of(slices, tile, size)
+
+
 class CaseJudgement:
     """A case on its way: one ``OutputJudgement`` and one ``OutputTrust`` per output."""
 
@@ -157,13 +169,13 @@ class CaseJudgement:
                 profile.check(output)
             slices = tuple(tiling.slices.get(name, ())) if tiling is not None else ()
             tile = tiling.tile if tiling is not None else 0
-            layout = Layout(shape, output.size, slices, tile, group_of(shape, shapes))
+            layout, stretches = _lie(shape, output.size, slices, tile, shapes)
             judgement = OutputJudgement(output, chosen, layout)
             self.judgements[name] = judgement
             if trust and name not in failed:
                 sources = copies_of(output, inputs or {}) if output.size else []
                 sources += [(f"the golden of {o.label}", alternative(output, o.scale, stream)) for o, stream in others]
-                self.trusts[name] = OutputTrust(output, judgement.judges, sources, slices_of(slices, tile, output.size))
+                self.trusts[name] = OutputTrust(output, judgement.judges, sources, stretches)
 
     @staticmethod
     def _benchmark(

@@ -53,7 +53,7 @@ class Metrics:
             return
         self.max_abs = max(self.max_abs, top)
         rel = block.rel
-        self.max_rel = max(self.max_rel, float(rel.max()))
+        self.max_rel = max(self.max_rel, float(np.maximum.reduce(rel)))
         self.sum_rel += float(np.add.reduce(rel))
         floats = error if error.dtype == np.float64 else error.astype(np.float64)
         if top > _BIG:
@@ -64,7 +64,7 @@ class Metrics:
         ulps = floats / target.ulp
         if block.finite is not None:
             ulps = np.where(block.finite, ulps, 0.0)
-        self.max_ulp = max(self.max_ulp, float(ulps.max()))
+        self.max_ulp = max(self.max_ulp, float(np.maximum.reduce(ulps)))
 
     @property
     def mean_rel(self) -> float:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -85,7 +84,6 @@ class OutputTrust:
         self.ranges = slices.ranges
         self.rows: npt.NDArray[np.int64] = np.arange(len(self.names))
         self.parts: npt.NDArray[np.int64] = np.arange(len(self.ranges))
-        self._dead = np.zeros(len(self.ranges), dtype=bool)
         self._row_totals: list[list[npt.NDArray[Any]]] = [[] for _ in judges]
         self._part_totals: list[list[npt.NDArray[Any]]] = [[] for _ in judges]
 
@@ -110,8 +108,8 @@ class OutputTrust:
             self._look(target, NONE, hit)
 
     def _ranges_in(self, start: int, stop: int) -> npt.NDArray[np.int64]:
-        """The slices still alive that meet [start, stop)."""
-        if not self.parts.size:
+        """The slices still alive that meet [start, stop); ``parts`` itself where that is all of them."""
+        if not self.parts.size or stop - start == self.output.size:
             return self.parts
         ranges = self.ranges[self.parts]
         return self.parts[(ranges[:, 0] < stop) & (ranges[:, 1] > start)]
@@ -120,9 +118,10 @@ class OutputTrust:
         """Look at a stretch of the golden for some rows and some slices."""
         size = target.value.size
         # Slices are judged on the row of zeros, which is there for them even when zeros everywhere are refuted.
-        lead = 0 if not hit.size or (rows.size and rows[0] == 0) else 1
-        values = np.zeros((len(rows) + lead, size))
-        for i, row in enumerate(rows, lead):
+        numbers: list[int] = rows.tolist()
+        lead = 0 if not hit.size or (numbers and numbers[0] == 0) else 1
+        values = np.zeros((len(numbers) + lead, size))
+        for i, row in enumerate(numbers, lead):
             if row == 1:
                 values[i] = 1.0
             elif row > 1:
@@ -130,25 +129,22 @@ class OutputTrust:
                 assert source is not None
                 values[i] = source.read(target)
         block = Block(target, values)
-        alive_rows = np.ones(len(rows), dtype=bool)
-        alive_parts = np.ones(len(hit), dtype=bool)
-        cuts = self._cuts(target, hit) if hit.size else None
-        for j, judge in enumerate(self.judges):
-            parts = judge.trial(block)
-            if len(rows):
-                reduced = [ufunc.reduce(x[lead:], axis=1) for ufunc, x in parts]
-                alive_rows &= self._merge(self._row_totals[j], parts, rows, reduced, judge, len(self.names))
-            if cuts is not None:
-                reduced = [_reduce_ranges(ufunc, x[0], cuts) for ufunc, x in parts]
-                alive_parts &= self._merge(self._part_totals[j], parts, hit, reduced, judge, len(self.ranges))
-        if len(rows):
-            self.rows = rows[alive_rows]
-            for row in rows[~alive_rows]:
-                if row > 1:
+        trials = [judge.trial(block) for judge in self.judges]
+        if numbers:
+            reduced = [[(ufunc, ufunc.reduce(x[lead:], axis=1)) for ufunc, x in parts] for parts in trials]
+            alive = self._merge(self._row_totals, reduced, rows, len(self.names))
+            self.rows = rows[alive]
+            for row, lives in zip(numbers, alive.tolist(), strict=True):
+                if row > 1 and not lives:
                     self._drop(row - 2)
         if hit.size:
-            self._dead[hit[~alive_parts]] = True
-            self.parts = self.parts[~self._dead[self.parts]]
+            cuts = self._cuts(target, hit)
+            reduced = [[(ufunc, _reduce_ranges(ufunc, x[0], cuts)) for ufunc, x in parts] for parts in trials]
+            alive = self._merge(self._part_totals, reduced, hit, len(self.ranges))
+            if hit is self.parts:
+                self.parts = hit[alive]
+            else:
+                self.parts = np.setdiff1d(self.parts, hit[~alive], assume_unique=True)
 
     def _drop(self, number: int) -> None:
         """A source is refuted: free what it holds."""
@@ -158,30 +154,45 @@ class OutputTrust:
         self.sources[number] = None
 
     def _cuts(self, target: Target, hit: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Starts and stops of slices within a block, in turn."""
+        if target.value.size == self.output.size and len(hit) == len(self.ranges):
+            return self.ranges.reshape(-1)
         ranges = self.ranges[hit] - target.start
         return np.clip(ranges, 0, target.value.size).reshape(-1)
 
     def _merge(
         self,
-        totals: list[npt.NDArray[Any]],
-        parts: Sequence[tuple[np.ufunc, npt.NDArray[Any]]],
+        totals: list[list[npt.NDArray[Any]]],
+        reduced: Sequence[Sequence[tuple[np.ufunc, npt.NDArray[Any]]]],
         which: npt.NDArray[np.int64],
-        reduced: Sequence[npt.NDArray[Any]],
-        judge: Judge,
         count: int,
     ) -> npt.NDArray[np.bool_]:
-        """Add a block's quantities to the totals of the candidates ``which``; those that still pass."""
-        if not totals:
-            totals.extend(np.zeros(count, dtype=x.dtype) for x in reduced)
-        for i, (ufunc, _) in enumerate(parts):
-            totals[i][which] = ufunc(totals[i][which], reduced[i])
-        return judge.survives([t[which] for t in totals], False)
+        """Add a block's quantities, per judge, to the totals of the candidates ``which`` of ``count``.
+
+        Which of them still pass all judges, [len(which)].
+        """
+        alive: npt.NDArray[np.bool_] | None = None
+        for judge, sums, quantities in zip(self.judges, totals, reduced, strict=True):
+            if not sums and len(which) == count:
+                sums.extend(x for _, x in quantities)
+                passes = judge.survives(sums, False)
+            else:
+                if not sums:
+                    sums.extend(np.zeros(count, dtype=x.dtype) for _, x in quantities)
+                for total, (ufunc, x) in zip(sums, quantities, strict=True):
+                    total[which] = ufunc(total[which], x)
+                passes = judge.survives([total[which] for total in sums], False)
+            alive = passes if alive is None else alive & passes
+        assert alive is not None
+        return alive
 
     def survivors(self) -> list[str]:
         """In words, what would pass; call when all blocks are through."""
         name = self.output.name
         if not self.output.size:
             return [f"{name} has no elements: any result would pass"]
+        if not self.alive:
+            return []
         rows, parts = self.rows, self.parts
         for j, judge in enumerate(self.judges):
             if rows.size and self._row_totals[j]:
@@ -219,7 +230,6 @@ class Slices:
 NO_SLICES = Slices(np.zeros((0, 2), dtype=np.int64))
 
 
-@lru_cache(maxsize=64)
 def slices_of(slices: tuple[tuple[int, int], ...], tile: int, size: int) -> Slices:
     """The stretches that an output of ``size`` elements is made of.
 

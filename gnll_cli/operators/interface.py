@@ -6,7 +6,7 @@ in the folders that the environment variable GNLL_OPERATOR_PATH lists (separated
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -49,7 +49,7 @@ class Tiling:
 
     cores: int
     tile: int
-    slices: Mapping[str, list[tuple[int, int]]]
+    slices: Mapping[str, Sequence[tuple[int, int]]]
     fields: Mapping[str, int | float] = field(default_factory=dict)
 
 

@@ -84,22 +84,22 @@ def test_tiling_data_by_hand(make_case, operator, shape, target, var, reduction,
 def test_slices_by_hand(make_case, operator):
     tiling = operator.tiling(make_case((10,)), 4)
     assert tiling.cores == 4
-    assert tiling.slices == {name: [(0, 3), (3, 6), (6, 8), (8, 10)] for name in ("gradInput", "gradVar")}
+    assert tiling.slices == dict.fromkeys(("gradInput", "gradVar"), ((0, 3), (3, 6), (6, 8), (8, 10)))
 
 
 def test_grad_var_of_a_broadcast_var_goes_by_units_of_eight(make_case, operator):
     # 20 var elements are three units; 60 elements use 48 cores: the first three get a unit each, the last is short.
     tiling = operator.tiling(make_case((20, 3), var="missing_last_dim"), 48)
-    assert tiling.slices["gradVar"][:4] == [(0, 8), (8, 16), (16, 20), (20, 20)]
+    assert tiling.slices["gradVar"][:4] == ((0, 8), (8, 16), (16, 20), (20, 20))
     # 100 var elements are 13 units on 4 cores: 4, 3, 3, 3.
     tiling = operator.tiling(make_case((100, 3), var="last_dim_one"), 4)
-    assert tiling.slices["gradVar"] == [(0, 32), (32, 56), (56, 80), (80, 100)]
+    assert tiling.slices["gradVar"] == ((0, 32), (32, 56), (56, 80), (80, 100))
 
 
 def test_an_empty_input_still_has_grad_var_to_write(make_case, operator):
     tiling = operator.tiling(make_case((5, 0), var="last_dim_one"), 48)
     assert tiling.cores == 1
-    assert tiling.slices == {"gradInput": [(0, 0)], "gradVar": [(0, 5)]}
+    assert tiling.slices == {"gradInput": ((0, 0),), "gradVar": ((0, 5),)}
 
 
 @given(

@@ -42,7 +42,8 @@ class Bound(ElementProfile):
 
     def used(self, block: Block) -> F64:
         error = np.asarray(block.error, dtype=np.float64)
-        distance = np.maximum(error - half_spacing(block), 0.0)
+        distance = error - half_spacing(block)
+        np.maximum(distance, 0.0, out=distance)
         return distance if block.finite is None else np.where(block.finite, distance, 0.0)
 
     def rule(self, output: Output) -> str:
@@ -71,9 +72,12 @@ def half_spacing(block: Block) -> F64 | float:
         return 0.5
     # Towards zero the gap below a power of two is half the gap above it. One less in the bits of abs(a) lies in the
     # binade below exactly where abs(a) is a power of two.
-    towards_zero = (np.abs(block.actual) > block.target.absolute).astype(np.int64)
-    bits = np.abs(block.actual).view(np.int64) - towards_zero
-    return binade(bits.view(np.float64), dtype.smallest) * 2.0**-dtype.digits
+    magnitude = np.abs(block.actual)
+    towards_zero = magnitude > block.target.absolute
+    bits = magnitude.view(np.int64) - towards_zero
+    spacing = binade(bits.view(np.float64), dtype.smallest)
+    spacing *= 2.0**-dtype.digits
+    return spacing
 
 
 def within(block: Block, pick: Any, widen: float = 0.0) -> Bools:
@@ -119,9 +123,9 @@ class BoundJudge(ElementJudge):
         sway = target.radius
         # Enough for the rounding errors of the distance itself (2^-53 of an error that is at most E and half a gap).
         margin = NEAR * limit if sway is None else NEAR * limit + sway
-        near = ~(slack > margin)
-        if near.any():
-            bad = self._decide(block, near if block.finite is None else near & block.finite)
+        clear = slack > margin
+        if np.count_nonzero(clear) < clear.size:
+            bad = self._decide(block, ~clear if block.finite is None else ~clear & block.finite)
         fault = self._unlawful(block)
         if fault is not None and block.straddle is not None:
             unsure = fault & block.straddle

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gnll_cli import dtypes
 from gnll_cli.cases.model import Case
-from gnll_cli.dtypes import to_float32
+from gnll_cli.dtypes import quiet_float32
 from gnll_cli.operators.gaussian_nll_loss_grad.contract import float32_eps, forms_of
 from gnll_cli.operators.gaussian_nll_loss_grad.tiling import TILE, mean_scale
 
@@ -26,10 +26,10 @@ _STEP = 64 * TILE
 def _piece(x: npt.NDArray[Any], start: int, stop: int) -> F32:
     """Elements [start, stop) of a view in C order, as float32."""
     if start == 0 and stop == x.size:
-        return to_float32(x.reshape(-1))
+        return quiet_float32(x.reshape(-1))
     if x.flags.c_contiguous:
-        return to_float32(x.reshape(-1)[start:stop])
-    return to_float32(x.flat[start:stop])
+        return quiet_float32(x.reshape(-1)[start:stop])
+    return quiet_float32(x.flat[start:stop])
 
 
 def _round(x: F32, dtype: str) -> npt.NDArray[Any]:
@@ -83,7 +83,7 @@ def benchmark(case: Case, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, n
     running: F32 | None = None
     with np.errstate(all="ignore"):
         if reduction != "none" and total:
-            scalar = to_float32(arrays["gradOutput"].reshape(-1)[:1])
+            scalar = quiet_float32(arrays["gradOutput"].reshape(-1)[:1])
             if reduction == "mean":
                 scalar = scalar * np.float32(mean_scale(total))
         for start, stop in _ranges(total, r):

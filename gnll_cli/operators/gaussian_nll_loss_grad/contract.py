@@ -105,8 +105,13 @@ class VarForm:
 
 def float32_eps(attributes: Mapping[str, AttributeValue]) -> float:
     """The attribute eps as the operator receives it: rounded to float32 (beyond the largest float32 it is Inf)."""
+    return _float32(float(attributes["eps"]))
+
+
+@lru_cache(maxsize=256)
+def _float32(value: float) -> float:
     with np.errstate(over="ignore", under="ignore"):
-        return float(np.float32(attributes["eps"]))
+        return float(np.float32(value))
 
 
 @lru_cache(maxsize=4096)

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from gnll_cli.cases.model import Case
-from gnll_cli.dtypes import to_float64
+from gnll_cli.dtypes import quiet_float64, to_float64
 from gnll_cli.golden.broadcast import read_one_axis
 from gnll_cli.golden.data import with_first_element
 from gnll_cli.golden.interface import BLOCK, F64, GoldenBlock, TensorData
@@ -67,20 +67,21 @@ class _Evaluation:
             self._scale = first / self.total if case.attributes["reduction"] == "mean" else first
             self.scalar_floor = float(np.maximum(1.0, abs(first)))
             self._floor = np.array([self.scalar_floor])
+            self._floor.flags.writeable = False
 
     def unit(self, start: int, stop: int) -> tuple[F64, F64, F64, F64, F64]:
         """(gradInput, its magnitude, terms of gradVar, their magnitudes, floor of each term), each [stop - start].
 
-        The floor may be a read-only view of one number.
+        The floor may be a read-only view of one number. For callers that ignore floating-point flags.
         """
         r, count = self.r, stop - start
-        d = to_float64(self._inputs["input"].read(start, stop))
+        d = quiet_float64(self._inputs["input"].read(start, stop))
         if self.target.mode:
             target = read_one_axis(self._inputs["target"], start, stop, self.target.axis_size, self.target.inner_stride)
         else:
             target = self._inputs["target"].read(start, stop)
-        d -= to_float64(target)
-        v = to_float64(self._inputs["var"].read(start // r, -(-stop // r)))
+        d -= quiet_float64(target)
+        v = quiet_float64(self._inputs["var"].read(start // r, -(-stop // r)))
         np.maximum(v, self.eps, out=v)
         if 1 < r < _SHORT_GROUP:
             v = np.repeat(v, r)
@@ -90,7 +91,7 @@ class _Evaluation:
         d /= v
         np.divide(1.0, v, out=v)
         if self.scalar_floor is None:
-            c = to_float64(self._inputs["gradOutput"].read(start, stop))
+            c = quiet_float64(self._inputs["gradOutput"].read(start, stop))
             floor = np.abs(c)
             np.maximum(floor, 1.0, out=floor)
             grad_input = d.reshape(count) * c
@@ -98,7 +99,8 @@ class _Evaluation:
             half: F64 | float = c.reshape(shape)
             half_magnitude: F64 | float = np.abs(half)
         else:
-            floor = np.broadcast_to(self._floor, (count,))
+            # As np.broadcast_to makes it, in a fifth of the time.
+            floor = np.ndarray((count,), np.float64, self._floor.data, strides=(0,))
             grad_input = d.reshape(count) * self._scale
             half = 0.5 * self._scale
             half_magnitude = abs(half)
@@ -118,7 +120,7 @@ def _block(
     NaN gets the one bit pattern of ``np.nan``: which one arithmetic yields differs between machines.
     """
     finite = np.isfinite(magnitude)
-    if not finite.all():
+    if np.count_nonzero(finite) < finite.size:
         finite &= np.isfinite(value)
         value = np.where(np.isnan(value), np.nan, value)
         magnitude = np.where(finite, magnitude, 0.0)

@@ -7,7 +7,13 @@ from functools import lru_cache
 import numpy as np
 
 from gnll_cli.cases.model import Case
-from gnll_cli.operators.gaussian_nll_loss_grad.contract import REDUCTIONS, float32_eps, forms_of
+from gnll_cli.operators.gaussian_nll_loss_grad.contract import (
+    REDUCTIONS,
+    TargetForm,
+    VarForm,
+    float32_eps,
+    forms_of,
+)
 from gnll_cli.operators.interface import Tiling
 
 #: Unified buffer that tiling sees on Atlas A2, in bytes.
@@ -42,17 +48,30 @@ def tiling(case: Case, cores: int) -> Tiling:
     Where var is broadcast, a second pass computes gradVar in units of 8 var elements, spread over the cores that the first pass
     uses; otherwise gradVar is written element by element beside gradInput.
     """
-    target, var = forms_of(case)
-    total = case.elements("input")
+    total, target_total, var_total = (case.elements(tensor) for tensor in ("input", "target", "var"))
+    reduction = REDUCTIONS.index(str(case.attributes["reduction"]))
+    return _tiling(*forms_of(case), total, target_total, var_total, reduction, float32_eps(case.attributes), cores)
+
+
+@lru_cache(maxsize=1024)
+def _tiling(
+    target: TargetForm,
+    var: VarForm,
+    total: int,
+    target_total: int,
+    var_total: int,
+    reduction: int,
+    eps: float,
+    cores: int,
+) -> Tiling:
     used = min(total, cores) or 1
     small, tail_cores = divmod(total, used)
     big = small + (1 if tail_cores else 0)
     small_tiles, small_tail = _tiles(small)
     big_tiles, big_tail = _tiles(big)
-    var_total = case.elements("var")
     slices = {
-        "gradInput": list(spread(total, used)),
-        "gradVar": list(spread(var_total, used, 1 if var.mode == 0 else ALIGN)),
+        "gradInput": spread(total, used),
+        "gradVar": spread(var_total, used, 1 if var.mode == 0 else ALIGN),
     }
     fields: dict[str, int | float] = {
         "smallCoreDataNum": small,
@@ -64,15 +83,15 @@ def tiling(case: Case, cores: int) -> Tiling:
         "bigTailDataNum": big_tail,
         "tailBlockNum": tail_cores,
         "totalDataNum": total,
-        "targetDataNum": case.elements("target"),
+        "targetDataNum": target_total,
         "varDataNum": var_total,
         "targetBroadcastAxisSize": target.axis_size,
         "targetInnerStride": target.inner_stride,
         "targetBroadcastMode": target.mode,
         "varBroadcastMode": var.mode,
         "varReduceSize": var.reduce_size,
-        "reduction": REDUCTIONS.index(str(case.attributes["reduction"])),
-        "eps": float32_eps(case.attributes),
+        "reduction": reduction,
+        "eps": eps,
         "meanScale": mean_scale(total),
     }
     return Tiling(used, TILE, slices, fields)
