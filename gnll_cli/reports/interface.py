@@ -14,6 +14,21 @@ from typing import Any, Protocol, TextIO
 SCHEMA = "gnll-report/1"
 
 
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """A case in a few words, for formats that need no more of most cases.
+
+    ``source`` is file:line:column of the case's origin, ``seconds`` the sum over the phases; ``record`` reads the
+    whole record (non-finite numbers as words).
+    """
+
+    id: str
+    status: str
+    source: str
+    seconds: float
+    record: Callable[[], dict[str, Any]]
+
+
 class Report(Protocol):
     """A run as a writer sees it. Cases come in the order of the suite, whatever the order in which they ended."""
 
@@ -27,6 +42,9 @@ class Report(Protocol):
 
     def cases(self, statuses: Container[str] | None = None) -> Iterator[dict[str, Any]]:
         """The case records (non-finite numbers as words), all or those with one of ``statuses``."""
+
+    def briefs(self) -> Iterator[Brief]:
+        """Every case in a few words, without reading its record."""
 
 
 @dataclass(frozen=True)

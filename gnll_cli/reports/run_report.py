@@ -6,13 +6,14 @@ import time
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gnll_cli.errors import EXIT_OK, EXIT_USAGE, UsageError
 from gnll_cli.reports import strict
 from gnll_cli.reports.files import FolderLock, atomic
-from gnll_cli.reports.interface import formats
+from gnll_cli.reports.interface import Brief, formats
 from gnll_cli.reports.journal import NAME as JOURNAL
 from gnll_cli.reports.journal import Journal
 from gnll_cli.reports.known import KnownList, apply_known
@@ -52,6 +53,8 @@ class _Entry:
 
     id: str
     facts: Facts
+    source: str
+    seconds: float
     offset: int
     length: int
     text: bytes | None = None
@@ -172,9 +175,14 @@ class RunReport:
             if reported is not record:
                 text = strict.encode_record(reported)
         found = facts(reported)
-        # Thousands of cases share a few dozen combinations of axes.
+        # Thousands of cases share a few dozen combinations of axes, and the cases of a matrix their source.
         axes = self._interned.setdefault(found.axes, found.axes)
-        self._entries[index] = _Entry(reported["id"], Facts(found.status, axes, found.profiles), offset, length, text)
+        source = str(reported.get("source") or "")
+        source = self._interned.setdefault(source, source)
+        seconds = sum(strict.number(value) or 0.0 for value in (reported.get("seconds") or {}).values())
+        self._entries[index] = _Entry(
+            reported["id"], Facts(found.status, axes, found.profiles), source, seconds, offset, length, text
+        )
         return reported
 
     def texts(self) -> Iterator[str]:
@@ -186,11 +194,20 @@ class RunReport:
         """The records, all or those with one of ``statuses``, in the order of the suite."""
         for entry in self._ordered():
             if statuses is None or entry.facts.status in statuses:
-                yield strict.decode(self._text(entry))
+                yield self._record(entry)
+
+    def briefs(self) -> Iterator[Brief]:
+        """Every case in a few words, in the order of the suite; no record is read."""
+        for entry in self._ordered():
+            yield Brief(entry.id, entry.facts.status, entry.source, entry.seconds, partial(self._record, entry))
 
     def _ordered(self) -> Iterator[_Entry]:
         for index in sorted(self._entries):
             yield self._entries[index]
+
+    def _record(self, entry: _Entry) -> dict[str, Any]:
+        record: dict[str, Any] = strict.decode(self._text(entry))
+        return record
 
     def _text(self, entry: _Entry) -> bytes:
         return self._journal.read(entry.offset, entry.length) if entry.text is None else entry.text

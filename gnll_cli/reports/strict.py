@@ -47,7 +47,10 @@ def clean(value: Any) -> Any:
     return clean(_plain(value))
 
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain)
+#: Records are trees: no need to look for a value that holds itself.
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":"), default=_plain
+)
 
 
 def encode_record(record: Mapping[str, Any]) -> bytes:

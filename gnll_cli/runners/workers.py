@@ -44,6 +44,8 @@ START_LIMIT = 120.0
 CLOSE_LIMIT = 20.0
 #: Seconds that a whole case may take, golden and all, before it counts as hanging.
 BACKSTOP = 3600.0
+#: Bytes that are read from a pipe at a time.
+PIPE = 1 << 16
 #: Bytes beyond which an answer can only be a damaged one.
 LARGEST_ANSWER = 1 << 36
 #: Workers that may die in a row without one answer before the run is given up.
@@ -124,13 +126,15 @@ class _Output:
         """Take what has been printed, without waiting, and not for ever from one that floods."""
         while limit > 0:
             try:
-                data = os.read(self.descriptor, 1 << 16)
+                data = os.read(self.descriptor, PIPE)
             except BlockingIOError:
                 return
             if not data:
                 return
             limit -= len(data)
             self._take(self._rest + data)
+            if len(data) < PIPE:
+                return  # there was no more: asking again would cost as much
 
     def _take(self, data: bytes) -> None:
         # A mark may be cut in two by the end of what was read: what may be its first part waits for the rest.
@@ -231,11 +235,13 @@ class _Worker:
         """The messages that have come in; sets ``ended`` where no more can come."""
         while not self.ended:
             try:
-                data = os.read(self.answers, 1 << 20)
+                data = os.read(self.answers, PIPE)
             except BlockingIOError:
                 break
             self.ended = not data
             self._incoming += data
+            if 0 < len(data) < PIPE:
+                break  # there was no more: asking again would cost as much
         start = 0
         while len(self._incoming) - start >= HEADER.size and not self.fault:
             body = start + HEADER.size

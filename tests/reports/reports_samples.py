@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from gnll_cli.reports import strict
+from gnll_cli.reports.interface import Brief
 from gnll_cli.reports.summary import facts, summarise
 
 ENVIRONMENT: dict[str, Any] = {
@@ -163,3 +165,9 @@ class StoredReport:
         for entry in self._records:
             if statuses is None or entry["status"] in statuses:
                 yield strict.decode(strict.encode_record(entry))
+
+    def briefs(self) -> Iterator[Brief]:
+        for entry in self.cases():
+            seconds = sum(strict.number(value) or 0.0 for value in (entry.get("seconds") or {}).values())
+            source = str(entry.get("source") or "")
+            yield Brief(entry["id"], entry["status"], source, seconds, partial(dict, entry))

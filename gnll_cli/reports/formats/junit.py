@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from gnll_cli.reports import strict
 from gnll_cli.reports.explain import explain, summary_line
-from gnll_cli.reports.interface import Format, Report
+from gnll_cli.reports.interface import Brief, Format, Report
 from gnll_cli.reports.status import GREEN
 from gnll_cli.reports.texts import headline
 
@@ -39,22 +39,23 @@ def attribute(value: object) -> str:
 class _Suite:
     def __init__(self, name: str) -> None:
         self.name = name
+        self._class, self._file = attribute(_class_name(name)), attribute(name)
         self.tests = self.failures = self.errors = self.skipped = 0
         self.seconds = 0.0
         self.lines: list[str] = []
 
-    def add(self, case: Mapping[str, Any]) -> None:
-        status = case["status"]
-        seconds = sum(strict.number(value) or 0.0 for value in (case.get("seconds") or {}).values())
+    def add(self, brief: Brief) -> None:
+        status = brief.status
         self.tests += 1
-        self.seconds += seconds
+        self.seconds += brief.seconds
         head = (
-            f"<testcase classname={attribute(_class_name(self.name))} name={attribute(case['id'])} "
-            f'file={attribute(self.name)} time="{seconds:.6f}"'
+            f"<testcase classname={self._class} name={attribute(brief.id)} "
+            f'file={self._file} time="{brief.seconds:.6f}"'
         )
         if status == "passed":
             self.lines.append(f"  {head}/>")
             return
+        case = brief.record()
         if status in SKIPPED:
             self.skipped += 1
             known = case.get("known")
@@ -87,10 +88,9 @@ def _text(case: Mapping[str, Any]) -> str:
     return "\n".join([*explain(case), f"reproduce: {case.get('repro', '')}"])
 
 
-def _file(case: Mapping[str, Any]) -> str:
+def _file(source: str) -> str:
     """The case file of ``file:line:column``."""
-    source = re.sub(r":\d+(:\d+)?$", "", str(case.get("source") or ""))
-    return source or "cases"
+    return re.sub(r":\d+(:\d+)?$", "", source) or "cases"
 
 
 def _properties(environment: Mapping[str, Any], prefix: str = "") -> list[str]:
@@ -107,11 +107,11 @@ def _properties(environment: Mapping[str, Any], prefix: str = "") -> list[str]:
 def write(report: Report, stream: TextIO) -> None:
     """Suites in the order of their first case; the environment as properties of each."""
     suites: dict[str, _Suite] = {}
-    for case in report.cases():
-        file = _file(case)
+    for brief in report.briefs():
+        file = _file(brief.source)
         if file not in suites:
             suites[file] = _Suite(file)
-        suites[file].add(case)
+        suites[file].add(brief)
     summary = report.summary
     if not summary["green"] and (not summary["complete"] or not any(s.failures + s.errors for s in suites.values())):
         broken = _Suite("gnll")
