@@ -48,13 +48,19 @@ class Output:
         return tuple(reversed(found))
 
 
-@cache
 def overflow_threshold(dtype: DType) -> float:
     """Magnitudes from here on may round to something not finite in ``dtype``; inf where there is no such thing.
 
     Half a unit in the last place above the largest finite value: the tie goes to the even neighbour, which is Inf in
     every type that has one.
     """
+    return _overflow_threshold(dtype.name)
+
+
+@cache
+def _overflow_threshold(name: str) -> float:
+    # By name: hashing a dtype would cost more than the cache saves.
+    dtype = dtypes.DTYPES[name]
     if not dtype.is_float or dtype.name == "fp64":
         return math.inf
     top = dtype.largest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 
@@ -62,12 +63,17 @@ class OutputVerdict:
 
     def record(self) -> dict[str, Any]:
         """The entry of ``outputs[]`` in a report (floats may be non-finite; the report writer makes them strict JSON)."""
-        entry: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__ if name != "location"}
+        entry: dict[str, Any] = dict(zip(_PLAIN, _plain(self), strict=True))
         if self.location is None:
             entry["location"] = None
         else:
             entry["location"] = {name: getattr(self.location, name) for name in self.location.__slots__}
         return entry
+
+
+#: What a record holds as it is.
+_PLAIN = tuple(name for name in OutputVerdict.__slots__ if name != "location")
+_plain = attrgetter(*_PLAIN)
 
 
 @dataclass(slots=True)

@@ -125,7 +125,7 @@ def _reader(array: Array) -> Read:
     return lambda start, stop: flat[start:stop]
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def _lie(
     shape: tuple[int, ...],
     size: int,

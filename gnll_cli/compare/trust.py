@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,12 @@ class Stream:
         return values[0] if len(values) == 1 else np.concatenate(values)
 
 
+@lru_cache(maxsize=256)
+def _count(stop: int) -> npt.NDArray[np.int64]:
+    """0, 1, ... stop - 1; not to be written to."""
+    return np.arange(stop)
+
+
 class OutputTrust:
     """The candidates of one output under the judges of all its profiles."""
 
@@ -82,8 +89,8 @@ class OutputTrust:
         self.sources: list[Source | None] = [source for _, source in sources]
         self.slices = slices
         self.ranges = slices.ranges
-        self.rows: npt.NDArray[np.int64] = np.arange(len(self.names))
-        self.parts: npt.NDArray[np.int64] = np.arange(len(self.ranges))
+        self.rows = _count(len(self.names))
+        self.parts = _count(len(self.ranges))
         self._row_totals: list[list[npt.NDArray[Any]]] = [[] for _ in judges]
         self._part_totals: list[list[npt.NDArray[Any]]] = [[] for _ in judges]
 

@@ -66,7 +66,7 @@ class _Philox:
             self._counter[0], self._counter[3] = first, lane
             self._generator.state = self._state
             raw: U64 = self._generator.random_raw(stop - first * 4)
-        return raw[start - first * 4 :]
+        return raw[start - first * 4 :] if start % 4 else raw
 
 
 _PHILOX = _Philox()

@@ -66,9 +66,8 @@ def encode_record(record: Mapping[str, Any]) -> bytes:
 
 
 def _finite(output: dict[str, Any]) -> dict[str, Any]:
-    odd = {
-        key: str(float(value)) for key, value in output.items() if isinstance(value, float) and not math.isfinite(value)
-    }
+    # Other kinds of floats, should there be any, go through ``clean``.
+    odd = {key: str(value) for key, value in output.items() if type(value) is float and not math.isfinite(value)}
     return {**output, **odd} if odd else output
 
 

@@ -7,8 +7,8 @@ for; whatever lies between its elements holds the fill, and nothing of it may ch
 
 from __future__ import annotations
 
+import threading
 import zlib
-from collections.abc import Iterator
 from math import prod
 from typing import Any
 
@@ -32,11 +32,41 @@ Finding = dict[str, Any]
 Bytes = npt.NDArray[np.uint8]
 
 
+class _Arena:
+    """Aligned memory, one block after the other for small tensors: finding an aligned address costs more than they do."""
+
+    SIZE = 1 << 16
+
+    def __init__(self) -> None:
+        self._block: Bytes = np.empty(0, np.uint8)
+        self._used = 0
+        self._lock = threading.Lock()
+
+    def take(self, nbytes: int) -> Bytes:
+        """``nbytes`` bytes that nobody else has, aligned, of any content."""
+        room = -(-nbytes // ALIGNMENT) * ALIGNMENT
+        if room > self.SIZE // 8:
+            return _aligned(room)[:nbytes]
+        with self._lock:
+            if self._used + room > self._block.size:
+                self._block, self._used = _aligned(self.SIZE), 0
+            start = self._used
+            self._used += room
+            return self._block[start : start + nbytes]
+
+
+def _aligned(nbytes: int) -> Bytes:
+    block = np.empty(nbytes + ALIGNMENT, np.uint8)
+    skip = -block.__array_interface__["data"][0] % ALIGNMENT
+    return block[skip : skip + nbytes]
+
+
+_ARENA = _Arena()
+
+
 def _allocate(nbytes: int) -> Bytes:
     """GUARD + ``nbytes`` + GUARD bytes of the guard pattern, aligned."""
-    block = np.empty(nbytes + 2 * GUARD + ALIGNMENT, np.uint8)
-    skip = -block.__array_interface__["data"][0] % ALIGNMENT
-    raw = block[skip : skip + nbytes + 2 * GUARD]
+    raw = _ARENA.take(nbytes + 2 * GUARD)
     raw.fill(GUARD_BYTE)
     return raw
 
@@ -57,6 +87,11 @@ class Output:
         elements = self._raw[GUARD:-GUARD].view(kind.storage)
         _fill(elements, kind)
         self.array: npt.NDArray[Any] = elements.reshape(shape)
+
+    @property
+    def raw(self) -> Bytes:
+        """The output's bytes with the GUARD bytes on each side of them."""
+        return self._raw
 
     def findings(self) -> list[Finding]:
         """One finding of kind "guard" for each guard that was written to.
@@ -122,11 +157,17 @@ class Input:
             _fill(self.storage, dtype)
         if self.view.flags.c_contiguous:
             flat = self.view.reshape(-1)
-            for start, stop in _blocks(data.size):
+            for start in range(0, data.size, BLOCK):
+                stop = min(start + BLOCK, data.size)
                 flat[start:stop] = data.read(start, stop)
         else:
             self.view[...] = data.array()
         self._sum = zlib.crc32(self._raw.data)
+
+    @property
+    def raw(self) -> Bytes:
+        """The bytes of ``storage`` with the GUARD bytes on each side of them."""
+        return self._raw
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -154,15 +195,11 @@ class Input:
         bits = DTYPES[self._data.dtype].bits
         count, first = 0, 0
         flat = np.ascontiguousarray(self.view).reshape(-1)
-        for start, stop in _blocks(self._data.size):
+        for start in range(0, self._data.size, BLOCK):
+            stop = min(start + BLOCK, self._data.size)
             expected = np.ascontiguousarray(self._data.read(start, stop))
             different = np.flatnonzero(flat[start:stop].view(bits) != expected.view(bits))
             if different.size and not count:
                 first = start + int(different[0])
             count += int(different.size)
         return count, first
-
-
-def _blocks(size: int) -> Iterator[tuple[int, int]]:
-    for start in range(0, size, BLOCK):
-        yield start, min(start + BLOCK, size)

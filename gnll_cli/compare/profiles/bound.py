@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnll_cli.compare.block import F64, Block, Bools, Output, Target, binade, rounded
+from gnll_cli.compare.block import F64, Block, Bools, Output, Target, rounded
 from gnll_cli.compare.profile import ElementJudge, ElementProfile, Judge
 
 UNIT = 2.0**-24
@@ -19,6 +19,7 @@ UNDERFLOW = 2.0**-148
 FLOAT32_LARGEST = (2.0 - 2.0**-23) * 2.0**127
 #: Distances within this share of E are decided by rounding g-E and g+E, the others by the distance itself.
 NEAR = 1e-5
+_EXPONENT = np.int64(0x7FF0000000000000)
 
 
 class Bound(ElementProfile):
@@ -75,7 +76,8 @@ def half_spacing(block: Block) -> F64 | float:
     magnitude = np.abs(block.actual)
     towards_zero = magnitude > block.target.absolute
     bits = magnitude.view(np.int64) - towards_zero
-    spacing = binade(bits.view(np.float64), dtype.smallest)
+    bits &= _EXPONENT
+    spacing: F64 = np.maximum(bits.view(np.float64), dtype.smallest)
     spacing *= 2.0**-dtype.digits
     return spacing
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 
 import numpy as np
 
-from gnll_cli.cases.model import Case
+from gnll_cli.cases.model import Case, Shape
 from gnll_cli.operators.gaussian_nll_loss_grad.contract import (
     REDUCTIONS,
     TargetForm,
-    VarForm,
+    classify_target,
+    classify_var,
     float32_eps,
     forms_of,
 )
@@ -48,22 +50,21 @@ def tiling(case: Case, cores: int) -> Tiling:
     Where var is broadcast, a second pass computes gradVar in units of 8 var elements, spread over the cores that the first pass
     uses; otherwise gradVar is written element by element beside gradInput.
     """
-    total, target_total, var_total = (case.elements(tensor) for tensor in ("input", "target", "var"))
+    forms_of(case)  # refuses a case that has no tiling
+    shapes = case.shapes
     reduction = REDUCTIONS.index(str(case.attributes["reduction"]))
-    return _tiling(*forms_of(case), total, target_total, var_total, reduction, float32_eps(case.attributes), cores)
+    eps = float32_eps(case.attributes)
+    return _tiling(shapes["input"], shapes["target"], shapes["var"], reduction, eps, cores)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def _tiling(
-    target: TargetForm,
-    var: VarForm,
-    total: int,
-    target_total: int,
-    var_total: int,
-    reduction: int,
-    eps: float,
-    cores: int,
+    input_shape: Shape, target_shape: Shape, var_shape: Shape, reduction: int, eps: float, cores: int
 ) -> Tiling:
+    target, var = classify_target(input_shape, target_shape), classify_var(input_shape, var_shape)
+    assert isinstance(target, TargetForm)
+    assert var is not None
+    total, target_total, var_total = prod(input_shape), prod(target_shape), prod(var_shape)
     used = min(total, cores) or 1
     small, tail_cores = divmod(total, used)
     big = small + (1 if tail_cores else 0)
