@@ -7,6 +7,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -58,22 +59,21 @@ def repro_line(case: Case, options: PipelineOptions) -> str:
 def fingerprint(case: Case) -> str:
     """SHA-256 over everything that decides what a case computes and how it is judged (not where it stands in a file)."""
     parts = (
-        case.operator,
-        case.dtype,
-        sorted(case.attributes.items()),
-        sorted(case.shapes.items()),
-        sorted(case.dtypes.items()),
-        sorted((name, str(d), _file_stamp(d)) for name, d in case.data.items()),
-        case.seed,
-        case.profile,
-        sorted(case.layout.items()),
-        case.null,
-        case.reject,
-        case.trivial,
-        case.advisory,
-        case.pair,
+        repr((case.operator, case.dtype, sorted(case.attributes.items())))[1:-1],
+        _sorted(tuple(case.shapes.items())),
+        _sorted(tuple(case.dtypes.items())),
+        _sorted(tuple([(name, d.text, _file_stamp(d)) for name, d in case.data.items()])),
+        repr((case.seed, case.profile, sorted(case.layout.items()), case.null))[1:-1],
+        repr((case.reject, case.trivial, case.advisory, case.pair))[1:-1],
     )
-    return sha256(repr(parts).encode()).hexdigest()[:16]
+    # The text of the one tuple of all of them, as reports of older versions have it.
+    return sha256(f"({', '.join(parts)})".encode()).hexdigest()[:16]
+
+
+@lru_cache(maxsize=1024)
+def _sorted(items: tuple[tuple[Any, ...], ...]) -> str:
+    """Items of text and whole numbers in one order, as text; attributes do not come here, since 0.0 equals -0.0."""
+    return repr(sorted(items))
 
 
 def _file_stamp(distribution: Distribution) -> tuple[int, int] | None:

@@ -135,7 +135,7 @@ def number(arg: float | str | Distribution, dtype: DType) -> float:
 
 
 def _uniform(distribution: Distribution, draw: _Draw) -> F64:
-    low, high = (draw.number(a) for a in distribution.args)
+    low, high = [number(a, draw.dtype) for a in distribution.args]
     values = draw.pieces32() * ((high - low) * 2.0**-32)
     values += low
     return values
@@ -143,7 +143,7 @@ def _uniform(distribution: Distribution, draw: _Draw) -> F64:
 
 def _normal(distribution: Distribution, draw: _Draw) -> F64:
     """Irwin-Hall: the sum of eight uniform sixteen-bit integers, centred and scaled; within 4.9 standard deviations."""
-    mean, std = (draw.number(a) for a in distribution.args)
+    mean, std = [number(a, draw.dtype) for a in distribution.args]
     words = draw.words(2 * draw.start, 2 * draw.stop)
     pairs = (words & _LOW16) + ((words >> _SHIFT16) & _LOW16)
     pairs = pairs[0::2] + pairs[1::2]
