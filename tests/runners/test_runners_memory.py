@@ -148,3 +148,11 @@ def test_a_tensor_of_many_blocks() -> None:
     placed.view[[1 << 16, size - 1]] = -1
     finding = placed.findings()[0]
     assert (finding["elements"], finding["index"]) == (2, [1 << 16])
+
+
+def test_no_two_tensors_share_memory() -> None:
+    """Small tensors come from one block, a few hundred to a block; large ones have their own."""
+    outputs = [Output("out", "fp32", (n % 97,)) for n in range(1000)] + [Output("out", "fp32", (1 << 16,))]
+    places = sorted((raw(o).__array_interface__["data"][0], raw(o).nbytes) for o in outputs)
+    assert all(start + size <= following for (start, size), (following, _) in zip(places, places[1:], strict=False))
+    assert all(start % 64 == 0 for start, _ in places)
