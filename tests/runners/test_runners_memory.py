@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -154,5 +156,5 @@ def test_no_two_tensors_share_memory() -> None:
     """Small tensors come from one block, a few hundred to a block; large ones have their own."""
     outputs = [Output("out", "fp32", (n % 97,)) for n in range(1000)] + [Output("out", "fp32", (1 << 16,))]
     places = sorted((raw(o).__array_interface__["data"][0], raw(o).nbytes) for o in outputs)
-    assert all(start + size <= following for (start, size), (following, _) in zip(places, places[1:], strict=False))
+    assert all(start + size <= following for (start, size), (following, _) in pairwise(places))
     assert all(start % 64 == 0 for start, _ in places)
