@@ -115,8 +115,8 @@ def _yaml_1_1(text: str) -> tuple[str, object]:
     """(tag, value) that PyYAML's own rules give a plain scalar; PyYAML asks the resolver only by first character."""
     resolver = yaml.SafeLoader("")
     tag = resolver.resolve(yaml.ScalarNode, text, (True, False))
-    if tag.endswith((":value", ":merge")):
-        # The plain scalars = and << stand for themselves where they are values.
+    if tag.endswith((":value", ":merge", ":yaml")):
+        # = and << stand for themselves where they are values; !, & and * are indicators that no plain scalar begins with.
         return "str", text
     node = yaml.ScalarNode(tag, text)
     try:
@@ -127,7 +127,27 @@ def _yaml_1_1(text: str) -> tuple[str, object]:
 
 NUMBER_LIKE = st.text(alphabet="0123456789+-._eExXoOb:aAfFnNiI", max_size=12)
 WORDS = st.sampled_from(
-    ["yes", "no", "on", "off", "true", "false", "null", "~", "y", "n", "nan", ".inf", "", "=", "<<", "no1"]
+    [
+        "yes",
+        "no",
+        "on",
+        "off",
+        "true",
+        "false",
+        "null",
+        "~",
+        "y",
+        "n",
+        "nan",
+        ".inf",
+        "",
+        "=",
+        "<<",
+        "!",
+        "&",
+        "*",
+        "no1",
+    ]
 )
 
 
