@@ -49,8 +49,7 @@ class _Suite:
         self.tests += 1
         self.seconds += brief.seconds
         head = (
-            f"<testcase classname={self._class} name={attribute(brief.id)} "
-            f'file={self._file} time="{brief.seconds:.6f}"'
+            f'<testcase classname={self._class} name={attribute(brief.id)} file={self._file} time="{brief.seconds:.6f}"'
         )
         if status == "passed":
             self.lines.append(f"  {head}/>")
