@@ -20,7 +20,7 @@ from gnll_cli.compare import profiles as accuracy
 from gnll_cli.errors import UsageError
 from gnll_cli.pipeline import PipelineOptions, Record
 from gnll_cli.reports import GREEN, Console, Finished, RunReport, load_known
-from gnll_cli.runners.interface import RunnerOptions
+from gnll_cli.runners.interface import Needs, RunnerOptions
 from gnll_cli.runners.workers import Death, default_jobs, run_cases
 from gnll_cli.tiers import TIERS
 
@@ -35,6 +35,9 @@ class CampaignOptions:
     paths: tuple[str, ...] = ("cases/",)
     backend: str = "numpy"
     exec_command: str | None = None
+    package: str | None = None
+    #: Options of backend sim, as words: checks, cores, shuffle.
+    sim: dict[str, str] = field(default_factory=dict)
     profiles: tuple[str, ...] = ()
     tolerances: dict[str, float] | None = None
     #: The keyword arguments of ``Suite.cases``: tier, dtype, keyword, shard, campaign_seed.
@@ -73,8 +76,26 @@ def run(options: CampaignOptions, console: Console) -> Finished:
     """
     accuracy.definitions(options.profiles)  # a wrong name is told before anything runs
     suite = cases.load(options.paths)
-    runner_options = RunnerOptions(options.backend, timeout=options.timeout, exec_command=options.exec_command)
+    runner_options = RunnerOptions(
+        options.backend,
+        timeout=options.timeout,
+        exec_command=options.exec_command,
+        package=options.package,
+        extra=options.sim,
+    )
     runner = runners.require(runner_options)
+
+    def selected() -> Iterator[Case]:
+        return suite.cases(**options.chosen)
+
+    total, needs, used = _survey(selected(), options.profiles)
+    if total == 0:
+        raise UsageError(
+            "no case is selected",
+            where=" ".join(options.paths),
+            hint="`gnll list` shows what there is; -k, --dtype, --tier and --shard choose from it",
+        )
+    runner_options = runner.prepare(runner_options, needs, console.note)
     shared = PipelineOptions(
         runner=runner_options,
         profiles=options.profiles,
@@ -84,20 +105,9 @@ def run(options: CampaignOptions, console: Console) -> Finished:
         campaign_seed=options.seed,
         repro=_repro(options),
     )
-
-    def selected() -> Iterator[Case]:
-        return suite.cases(**options.chosen)
-
-    total, names, used = _survey(selected(), options.profiles)
-    if total == 0:
-        raise UsageError(
-            "no case is selected",
-            where=" ".join(options.paths),
-            hint="`gnll list` shows what there is; -k, --dtype, --tier and --shard choose from it",
-        )
     environment = {
         "backend": options.backend,
-        "operators": names,
+        "operators": sorted(needs),
         "runner": runner.environment(runner_options),
         "versions": {name: version(name) for name in VERSIONS},
         "python": platform.python_version(),
@@ -200,19 +210,19 @@ def _death(case: Case, shared: PipelineOptions, death: Death) -> Record:
     return record
 
 
-def _survey(selected: Iterator[Case], override: tuple[str, ...]) -> tuple[int, list[str], list[str]]:
-    """How many cases are selected, and which operators and profiles they name; no case is kept."""
+def _survey(selected: Iterator[Case], override: tuple[str, ...]) -> tuple[int, Needs, list[str]]:
+    """How many cases are selected, what they need of each operator, and which profiles they name; no case is kept."""
     total = 0
-    names: set[str] = set()
+    needs: dict[str, set[tuple[tuple[str, str], ...]]] = {}
     used = set(override)
     for case in selected:
         total += 1
-        names.add(case.operator)
+        needs.setdefault(case.operator, set()).add(tuple(case.dtypes.items()))
         if not override:
             used.update(case.profile)
-    for name in sorted(names):
+    for name in sorted(needs):
         operators.get(name)
-    return total, sorted(names), sorted(used)
+    return total, {name: frozenset(found) for name, found in needs.items()}, sorted(used)
 
 
 def _repro(options: CampaignOptions) -> tuple[str, ...]:
@@ -220,6 +230,10 @@ def _repro(options: CampaignOptions) -> tuple[str, ...]:
     words: list[str] = ["--backend", options.backend]
     if options.exec_command is not None:
         words += ["--exec", options.exec_command]
+    if options.package is not None:
+        words += ["--package", options.package]
+    for key, word in options.sim.items():
+        words += ["--shuffle-cores" if key == "shuffle" else f"--{key}", word]
     for profile in options.profiles:
         words += ["--profile", profile]
     for name, value in (options.tolerances or {}).items():
@@ -239,7 +253,7 @@ def _fingerprint(environment: dict[str, Any], options: CampaignOptions) -> dict[
     The list of known failures is no part of it: the journal holds the records as they were before it was applied.
     """
     parts = {key: environment[key] for key in ("backend", "runner", "versions", "python", "profiles")}
-    for key in ("profiles", "tolerances", "seed", "repeat", "timeout", "advisory", "exec_command"):
+    for key in ("profiles", "tolerances", "seed", "repeat", "timeout", "advisory", "exec_command", "package", "sim"):
         parts[f"option {key}"] = getattr(options, key)
     return parts
 

@@ -103,7 +103,7 @@ def _backends() -> Iterator[Check]:
 
 
 def _compilers() -> Iterator[Check]:
-    group = "C++ compiler (for the tests and for building programs to verify; not for running cases)"
+    group = "C++ compiler (for backend sim, which builds packages, and for the tests; the other backends run without)"
     found = False
     chosen = os.environ.get("CXX")
     for name in ([chosen] if chosen else []) + [c for c in COMPILERS if c != chosen]:

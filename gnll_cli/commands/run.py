@@ -13,6 +13,14 @@ from gnll_cli.commands._selection import selection
 @selection
 @click.option("--backend", default="numpy", metavar="NAME", help="What executes the operator (default: numpy).")
 @click.option("--exec", "exec_command", metavar="CMD", help="The command of backend exec; it is given the case folder.")
+@click.option("--package", metavar="DIR", help="The operator package of backend sim (default: the operator's own).")
+@click.option(
+    "--checks",
+    type=click.Choice(["all", "memory", "none"]),
+    help="What the simulator checks besides values (default: all).",
+)
+@click.option("--cores", type=click.IntRange(1, 48), metavar="N", help="Vector cores that are simulated (default: 48).")
+@click.option("--shuffle-cores", type=click.IntRange(0), metavar="SEED", help="Simulate the cores in a shuffled order.")
 @click.option("--profile", "profiles", multiple=True, metavar="NAME", help="Judge by this profile; repeatable.")
 @click.option("--rtol", type=float, help="Relative tolerance of profile isclose.")
 @click.option("--atol", type=float, help="Absolute tolerance of profile isclose.")
@@ -37,6 +45,10 @@ def command(
     chosen: dict[str, Any],
     backend: str,
     exec_command: str | None,
+    package: str | None,
+    checks: str | None,
+    cores: int | None,
+    shuffle_cores: int | None,
     profiles: tuple[str, ...],
     rtol: float | None,
     atol: float | None,
@@ -68,10 +80,20 @@ def command(
         raise UsageError("backend exec needs a command", where="--backend exec", hint="add --exec 'CMD'")
     if backend != "exec" and exec_command is not None:
         raise UsageError(f"--exec is of backend exec, not of {backend}", hint="add --backend exec")
+    sim = {"checks": checks, "cores": cores, "shuffle": shuffle_cores}
+    sim_words = {name: str(value) for name, value in sim.items() if value is not None}
+    if backend != "sim":
+        if package is not None:
+            raise UsageError(f"--package is of backend sim, not of {backend}", hint="add --backend sim")
+        if sim_words:
+            given = "shuffle-cores" if "shuffle" in sim_words else next(iter(sim_words))
+            raise UsageError(f"--{given} is of backend sim, not of {backend}", hint="add --backend sim")
     options = campaign.CampaignOptions(
         paths=paths,
         backend=backend,
         exec_command=exec_command,
+        package=package,
+        sim=sim_words,
         profiles=profiles,
         tolerances=_tolerances(profiles, rtol, atol),
         chosen=chosen,

@@ -35,6 +35,14 @@ def names() -> list[str]:
     return sorted(_folders())
 
 
+def folder(name: str) -> Path:
+    """The folder of an operator; ``UsageError`` where there is none of that name."""
+    folders = _folders()
+    if name not in folders:
+        raise UsageError(f"unknown operator '{name}'", hint=nearest(name, sorted(folders)))
+    return folders[name]
+
+
 @cache
 def get(name: str) -> Operator:
     """The record of an operator; ``UsageError`` where there is none of that name."""

@@ -71,6 +71,11 @@ class Console:
         if self._rich is not None:
             self._start_progress(self._rich, total)
 
+    def note(self, text: str) -> None:
+        """A line about what is being done before the cases run, such as a build."""
+        if not self._quiet:
+            self._line(text, "dim")
+
     def _start_progress(self, console: RichConsole, total: int | None) -> None:
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
         from rich.table import Column

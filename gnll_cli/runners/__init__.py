@@ -22,7 +22,7 @@ DEFAULT = "numpy"
 _FOLDER = Path(__file__).parent
 _SETS_RUNNER = re.compile(r"^RUNNER\b", re.MULTILINE)
 #: Backends that people will ask for and that this version does not have.
-_NOT_YET = ("sim", "npu")
+_NOT_YET = ("npu",)
 
 
 @cache
@@ -43,7 +43,7 @@ def get(name: str) -> type[Runner]:
             raise UsageError(
                 f"backend '{name}' is not part of this version",
                 where="--backend",
-                hint="use --backend numpy (the operator's NumPy reference) or --backend exec --exec 'CMD' (any program)",
+                hint="use --backend sim (the package on the CPU simulator) or --backend exec --exec 'CMD' (any program)",
             )
         raise UsageError(f"unknown backend '{name}'", where="--backend", hint=nearest(name, list(names())))
     where = str(_FOLDER / f"{name}.py")

@@ -6,7 +6,7 @@ A module of this folder with ``RUNNER: type[Runner]`` is a backend; it is named 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -27,6 +27,11 @@ class RunnerOptions:
     exec_command: str | None = None
     package: str | None = None
     extra: Mapping[str, str] = field(default_factory=dict)
+
+
+#: Operator -> the combinations of dtypes of its selected cases, each as (tensor, dtype) of every tensor. Those of cases to be refused
+#: are among them: one that is accepted wrongly must not look refused for want of what was not built.
+Needs = Mapping[str, frozenset[tuple[tuple[str, str], ...]]]
 
 
 @dataclass(slots=True)
@@ -73,8 +78,16 @@ class Runner(ABC):
             raise UnavailableError(f"backend '{cls.name}' cannot run here: {missing}")
 
     @classmethod
+    def prepare(cls, options: RunnerOptions, needs: Needs, say: Callable[[str], None]) -> RunnerOptions:
+        """Called in the parent once the cases are known, before workers start: do once what all of them share, such as a build.
+
+        Returns the options that the workers get. ``say`` shows a line to the user. Raises ``GnllError`` where it cannot be done.
+        """
+        return options
+
+    @classmethod
     def environment(cls, options: RunnerOptions) -> dict[str, Any]:
-        """What the report must say about the operator that ran: paths, SHA-256 sums, versions."""
+        """What the report must say about the operator that ran: paths, SHA-256 sums, versions. ``options`` are the prepared ones."""
         return {}
 
     def skip(self, case: Case, operator: Operator) -> str | None:

@@ -42,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_backends_are_the_files_that_set_runner() -> None:
-    assert runners.names() == ("exec", "numpy")
+    assert runners.names() == ("exec", "numpy", "sim")
     for name in runners.names():
         runner = runners.get(name)
         assert issubclass(runner, Runner)
@@ -91,16 +91,15 @@ def test_a_broken_backend_says_why_and_leaves_the_others_alone(folder: Path) -> 
     assert runners.get("fine").name == "fine"
 
 
-@pytest.mark.parametrize("name", ["sim", "npu"])
-def test_backends_of_later_versions_are_said_to_be_so(name: str) -> None:
+def test_a_backend_of_later_versions_is_said_to_be_so() -> None:
     with pytest.raises(UsageError) as caught:
-        runners.get(name)
-    assert f"'{name}' is not part of this version" in str(caught.value)
+        runners.get("npu")
+    assert "'npu' is not part of this version" in str(caught.value)
     assert "--backend exec --exec 'CMD'" in str(caught.value)
 
 
 def test_a_near_miss_is_suggested() -> None:
     with pytest.raises(UsageError, match="did you mean 'numpy'"):
         runners.get("nunpy")
-    with pytest.raises(UsageError, match="known: exec, numpy"):
+    with pytest.raises(UsageError, match="known: exec, numpy, sim"):
         runners.get("cuda")

@@ -1,0 +1,4 @@
+// The same header under another path that packages use.
+#pragma once
+
+#include "op_common/op_host/util/math_util.h"
