@@ -293,8 +293,8 @@ def test_tiling_data_of_the_bundled_operator_are_those_of_the_operator(bundled: 
             done = bundled.prepare(tensors[:4], [False, eps, reduction.encode()], tensors[4:])
             for tensor in tensors:
                 bundled.lib.aclDestroyTensor(tensor)
-            # No kernel is built here; it is looked for after the tiling.
-            assert done.code == 561003, (shapes, values, bundled.message())
+            # No kernel is built here, and it is looked for after the tiling; another test of this process may have registered one.
+            assert done.code in (0, 561003), (shapes, values, bundled.message())
             told = bundled.launch()
             data = struct.unpack("<17I2f", bytes.fromhex(told["tilingBytes"]))
             assert dict(zip(expected.fields, data, strict=True)) == expected.fields, (shapes, values)
