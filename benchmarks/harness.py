@@ -38,25 +38,40 @@ def environment() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Process:
-    """Wall seconds, peak resident memory in MiB and exit code of one finished process."""
+    """Wall seconds and exit code of one finished process, and its peak resident memory in MiB where that was measured."""
 
     seconds: float
-    peak_mib: float
     code: int
+    peak_mib: float = 0.0
 
 
 def process(command: Sequence[str | Path]) -> Process:
     """Run a command to its end; its output is thrown away."""
     began = time.perf_counter()
-    child = subprocess.Popen(
+    done = subprocess.run(
         [str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment()
     )
-    _, status, usage = os.wait4(child.pid, 0)
-    seconds = time.perf_counter() - began
-    child.returncode = os.waitstatus_to_exitcode(status)
+    return Process(time.perf_counter() - began, done.returncode)
+
+
+#: Runs the command that it is given and prints its exit code and peak memory. A process of its own and a small one: between
+#: fork and exec a child counts the memory of its parent as its own.
+LAUNCHER = """
+import resource, subprocess, sys
+code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
+
+
+def process_memory(command: Sequence[str | Path]) -> Process:
+    """Run a command to its end and measure its peak memory too."""
+    began = time.perf_counter()
+    words = [sys.executable, "-I", "-S", "-c", LAUNCHER, *map(str, command)]
+    done = subprocess.run(words, capture_output=True, text=True, env=environment(), check=True)
+    code, peak = map(int, done.stdout.split())
     # Linux counts ru_maxrss in KiB, macOS in bytes.
     scale = 1024 if sys.platform != "darwin" else 1024 * 1024
-    return Process(seconds, usage.ru_maxrss / scale, child.returncode)
+    return Process(time.perf_counter() - began, code, peak / scale)
 
 
 def expect(result: Process, codes: set[int], command: Sequence[str | Path]) -> Process:

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from benchmarks.harness import GNLL, Row, expect, process
+from benchmarks.harness import GNLL, Row, expect, process_memory
 
 LARGE = """
 operator: gaussian_nll_loss_grad
@@ -25,15 +25,15 @@ def run(runs: int) -> list[Row]:
         folder = Path(name)
         (folder / "large.yaml").write_text(LARGE)
         command = [*GNLL, "gen-data", folder / "large.yaml", "-o", folder / "golden"]
-        generated = expect(process(command), {0}, command)
+        generated = expect(process_memory(command), {0}, command)
         case = folder / "golden" / "large" / "large"
         for output in ("gradInput", "gradVar"):
             shutil.copyfile(case / f"{output}_golden.bin", case / f"{output}.bin")
         command = [*GNLL, "compare", case]
-        compared = expect(process(command), {0}, command)
+        compared = expect(process_memory(command), {0}, command)
         pair = [case / "gradInput.bin", case / "gradInput_golden.bin"]
         command = [*GNLL, "compare", *pair, "--dtype", "fp16"]
-        raw = expect(process(command), {0}, command)
+        raw = expect(process_memory(command), {0}, command)
     return [
         Row(
             f"peak memory, 2^27 fp16, {what}",
