@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from math import prod
 from pathlib import Path
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 SMALL_BYTES = 1 << 20
 
 
-class _Data:
+class _Data(ABC):
     """Common part: a small tensor is made once and kept, read-only; a large one is made anew, range by range."""
 
     __slots__ = ("_kept", "dtype", "shape", "size")
@@ -35,8 +36,9 @@ class _Data:
         self.size = prod(shape)
         self._kept: npt.NDArray[Any] | None = None
 
+    @abstractmethod
     def _make(self, start: int, stop: int) -> npt.NDArray[Any]:
-        raise NotImplementedError
+        """Elements [start, stop) of the flattened tensor, made anew."""
 
     def read(self, start: int, stop: int) -> npt.NDArray[Any]:
         """Elements [start, stop) of the flattened tensor, storage dtype; not to be written to."""
@@ -116,13 +118,16 @@ class RawFileData(_Data):
 
 
 class ArrayData(_Data):
-    """A tensor that is an array already (explicit values, or a piece of another tensor)."""
+    """A tensor that is an array already (a piece of another tensor)."""
 
-    __slots__ = ()
+    __slots__ = ("_array",)
 
     def __init__(self, array: npt.NDArray[Any], dtype: str) -> None:
         super().__init__(array.shape, dtype)
-        self._kept = array.reshape(-1)
+        self._array = array.reshape(-1)
+
+    def _make(self, start: int, stop: int) -> npt.NDArray[Any]:
+        return self._array[start:stop]
 
 
 def tensor_data(distribution: Distribution, seed: int, tensor: str, dtype: str, shape: Shape) -> TensorData:
