@@ -11,7 +11,9 @@ from gnll_cli.commands._selection import selection
 
 @click.command("run", short_help="Generate, execute, compare and report cases.")
 @selection
-@click.option("--backend", default="numpy", metavar="NAME", help="What executes the operator (default: numpy).")
+@click.option(
+    "--backend", metavar="NAME", help="What executes the operator (default: numpy, with a note that says so)."
+)
 @click.option("--exec", "exec_command", metavar="CMD", help="The command of backend exec; it is given the case folder.")
 @click.option("--package", metavar="DIR", help="The operator package of backend sim (default: the operator's own).")
 @click.option(
@@ -43,7 +45,7 @@ from gnll_cli.commands._selection import selection
 def command(
     paths: tuple[str, ...],
     chosen: dict[str, Any],
-    backend: str,
+    backend: str | None,
     exec_command: str | None,
     package: str | None,
     checks: str | None,
@@ -71,7 +73,16 @@ def command(
     from gnll_cli import campaign
     from gnll_cli.errors import UsageError
     from gnll_cli.reports import Console
+    from gnll_cli.runners import DEFAULT
 
+    if backend is None and exec_command is None and package is None:
+        # Never chosen silently: a green run on the reference says nothing about a kernel.
+        click.echo(
+            "gnll: backend numpy, since none is named: the NumPy reference is the operator here, and no package is verified "
+            "(--backend sim runs one)",
+            err=True,
+        )
+    backend = backend or DEFAULT
     if quiet and verbose:
         raise UsageError("-q and -v contradict each other", hint="give one of them")
     if not timeout > 0 or timeout == float("inf"):

@@ -68,6 +68,12 @@ def test_numpy_judges_a_matrix_green_and_writes_every_report(gnll: Gnll, tmp_pat
     assert "36" in (tmp_path / "out" / "report.md").read_text()
 
 
+def test_the_numpy_reference_is_never_chosen_silently(gnll: Gnll, tmp_path: Path) -> None:
+    write(tmp_path, "one.yaml", ONE)
+    assert "backend numpy" in gnll("run", "one.yaml", "-q").stderr
+    assert "numpy" not in gnll("run", "one.yaml", "-q", "--backend", "numpy").stderr
+
+
 def test_piped_output_is_plain(gnll: Gnll, tmp_path: Path) -> None:
     result = gnll("run", write(tmp_path, "small.yaml", SMALL), "-v")
     assert "\x1b" not in result.stdout + result.stderr
