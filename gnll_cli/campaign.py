@@ -102,7 +102,6 @@ def run(options: CampaignOptions, console: Console) -> Finished:
         tolerances=options.tolerances,
         repeat=options.repeat,
         advisory=options.advisory,
-        campaign_seed=options.seed,
         repro=_repro(options),
     )
     environment = {

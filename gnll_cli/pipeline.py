@@ -38,7 +38,6 @@ class PipelineOptions:
     tolerances: Mapping[str, float] | None = None
     repeat: int = 1
     advisory: str = "show"
-    campaign_seed: int = 0
     repro: tuple[str, ...] = ()
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 _WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -103,11 +102,3 @@ def number(value: object) -> float | None:
     if isinstance(value, int | float):
         return float(value)
     return _WORDS.get(value) if isinstance(value, str) else None
-
-
-def path_text(path: Path) -> str:
-    """A path for a message: relative where it lies below the working folder."""
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
